@@ -51,15 +51,17 @@ private struct Situation {
     let isEncrypted: Bool
     let allowsPlaintext: Bool
     let allowsRegistration: Bool
+    let framing: StreamFraming
 
     init(_ bits: UInt8) {
         isEncrypted = bits & 1 == 0
         allowsPlaintext = bits & 2 != 0
         allowsRegistration = bits & 4 != 0
+        framing = bits & 8 == 0 ? .stream : .messages
     }
 
     var peer: StreamPeer {
-        StreamPeer(isEncrypted: isEncrypted) {
+        StreamPeer(isEncrypted: isEncrypted, framing: framing) {
             $0.allowsPlaintext = allowsPlaintext
             $0.allowsRegistration = allowsRegistration
         }
@@ -135,10 +137,52 @@ private func readOutput(_ peer: StreamPeer) {
     }
 }
 
+/// What a client may send next as a message of a WebSocket.
+private let messages = pieces.map { piece in
+    let words = piece.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    guard ["<iq", "<presence", "<message", "<presence/>"].contains(words[0]) else { return piece }
+    return piece.replacing("<iq", with: "<iq xmlns='jabber:client'")
+        .replacing("<presence", with: "<presence xmlns='jabber:client'")
+        .replacing("<message", with: "<message xmlns='jabber:client'")
+}
+private let open =
+    "<open xmlns='urn:ietf:params:xml:ns:xmpp-framing' to='example.org' version='1.0'/>"
+private let close = "<close xmlns='urn:ietf:params:xml:ns:xmpp-framing'/>"
+
+/// Plays a history of messages. Each that is said is a document by itself.
+private func playMessages(_ input: inout Input, in situation: Situation) {
+    var peer = situation.peer
+    let reader = XMLReader(hashSalt: 1)
+    while !input.isEmpty {
+        var message: [UInt8]
+        switch input.below(16) {
+        case 0: message = (0..<input.below(32)).map { _ in input.byte() }
+        case 1:
+            message = bytes(input.pick(messages))
+            message[input.below(message.count)] = input.byte()
+        case 2...5: message = bytes(open)
+        case 6: message = bytes(input.pick(messages)) + bytes(input.pick(messages))
+        case 7: message = bytes(close)
+        default: message = bytes(input.pick(messages))
+        }
+        for said in peer.hear(message: message) {
+            let said = bytes(said)
+            do throws(XMLError) {
+                let element = try unsafe reader.readMessage(said.span.bytes, bytesMax: 100_000)
+                require(!element.namespace.isEmpty, "a message without a namespace")
+            } catch { require(false, "what is said is no message: \(error)\n\(peer.output)") }
+        }
+        require(!peer.stream.awaitsAnswer, "a question that was not asked")
+    }
+    check(peer, situation)
+    trace(peer.log.joined(separator: "\n"))
+}
+
 /// Plays one history in several ways.
 func fuzzStreams(_ bytes: [UInt8]) {
     var input = Input(bytes)
     let situation = Situation(input.byte())
+    if situation.framing == .messages { return playMessages(&input, in: situation) }
     let step = input.below(64)
     let segments = segments(&input)
     let whole = play(segments, in: situation, isLate: false) { $0 }

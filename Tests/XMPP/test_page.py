@@ -1,7 +1,7 @@
 """What docs/XMPP.md shows is what the service does: its conversations are run, in their order.
 
 A line `NAME → text` is sent, `NAME ← text` must be what is received next. `…` stands for text that
-differs from run to run. A name whose first line is JSON speaks the native protocol.
+differs from run to run. By WebSocket, each line is a message. A name whose first line is JSON speaks the native protocol.
 """
 
 import os
@@ -9,12 +9,14 @@ import re
 import unittest
 
 import porchlight
+from framed import Framed
 from service import XMPPService
 from stream import Stream
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "XMPP.md")
 STEP = re.compile(r"(\w+) ([→←]) (.*)")
 LOGIN = re.compile(r"\((\w+) logs in with the resource (\w+)\)")
+WEBSOCKET = re.compile(r"\((\w+) connects by WebSocket\)")
 END = re.compile(r"\(the service closes (\w+)'s connection\)")
 
 
@@ -57,9 +59,12 @@ class Conversations(unittest.TestCase):
         if login := LOGIN.fullmatch(line):
             name, device = login.groups()
             self.connect(name, Stream(self.service.xmpp_port)).login(name, device)
+        elif connection := WEBSOCKET.fullmatch(line):
+            self.connect(connection[1], Framed(self.service.port))
         elif end := END.fullmatch(line):
             client = self.open.pop(end[1])
-            self.assertFalse(client.end() if isinstance(client, Stream) else client.eof())
+            is_xmpp = isinstance(client, (Stream, Framed))
+            self.assertFalse(client.end() if is_xmpp else client.eof())
         else:
             name, arrow, text = STEP.fullmatch(line).groups()
             is_native = text.startswith("{")
@@ -78,7 +83,7 @@ class Conversations(unittest.TestCase):
 
     @staticmethod
     def say(client, text):
-        if isinstance(client, Stream):
+        if isinstance(client, (Stream, Framed)):
             client.send(text)
         else:
             client.raw(porchlight.frame(text.encode()))
@@ -86,6 +91,9 @@ class Conversations(unittest.TestCase):
     def hear(self, client, text):
         if isinstance(client, Stream):
             client.expect(re.compile(pattern(text, "[^<>]*?")))
+        elif isinstance(client, Framed):
+            heard = client.read()
+            self.assertTrue(re.fullmatch(pattern(text, "[^<>]*?"), heard), heard)
         else:
             heard = client.read_bytes().decode()
             self.assertTrue(re.fullmatch(pattern(text, ".*?"), heard), heard)

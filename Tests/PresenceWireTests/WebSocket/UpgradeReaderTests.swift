@@ -69,6 +69,26 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
                 """)
     }
 
+    @Test func `for XMPP names its subprotocol`() throws {
+        let line = "GET /xmpp HTTP/1.1"
+        let offer = "Sec-WebSocket-Protocol: porchlight.v1, xmpp"
+        guard case .request(let request) = outcome(head(line, validFields + [offer])) else {
+            Issue.record("refused")
+            return
+        }
+        #expect(request.target == .xmpp && request.offersSubprotocol)
+        var answer: [UInt8] = []
+        answer.appendAnswer(request)
+        #expect(
+            String(decoding: answer, as: UTF8.self).hasSuffix(
+                "\r\nSec-WebSocket-Protocol: xmpp\r\n\r\n"))
+        for fields in [[], ["Sec-WebSocket-Protocol: porchlight.v1"]] {
+            #expect(outcome(head(line, validFields + fields)) == .refused(.subprotocolOfXMPP))
+        }
+        let native = head(validFields + ["Sec-WebSocket-Protocol: xmpp"])
+        #expect(outcome(native) == .refused(.subprotocol))
+    }
+
     @Test func `need not name a subprotocol or an origin`() {
         guard case .request(let request) = outcome(head(validFields)) else {
             Issue.record("refused")

@@ -35,13 +35,16 @@ struct StreamPeer {
         return StoredKeys(of: password, iterations: 4, using: &random)
     }()
 
-    init(isEncrypted: Bool = true, _ change: (inout StreamSettings) -> Void = { _ in }) {
+    init(
+        isEncrypted: Bool = true, framing: StreamFraming = .stream,
+        _ change: (inout StreamSettings) -> Void = { _ in }
+    ) {
         var settings = StreamSettings(
             domains: [bytes("example.org"), bytes("192.168.1.1"), bytes("[::1]")],
             offersTLS: true, mechanisms: SASLMechanism.allCases)
         change(&settings)
         service = StreamService(settings, hashSalt: 1)
-        stream = XMPPStream(isEncrypted: isEncrypted)
+        stream = XMPPStream(isEncrypted: isEncrypted, framing: framing)
     }
 
     /// Gives the stream a chunk; returns what it said.
@@ -67,6 +70,33 @@ struct StreamPeer {
 
     @discardableResult
     mutating func receive(_ text: String) -> String { receive(Array(text.utf8)) }
+
+    /// Gives a stream of messages one of them; returns the messages that it said.
+    @discardableResult
+    mutating func hear(message: some Sequence<UInt8>) -> [String] {
+        let message = Array(message)
+        let before = outputBytes.count
+        let heard = unsafe stream.hear(
+            message: message.span.bytes, of: service, using: &random)
+        if case .needMore = heard {} else { note(heard) }
+        return messages(outputBytes[before...])
+    }
+
+    @discardableResult
+    mutating func hear(_ message: String) -> [String] { hear(message: Array(message.utf8)) }
+
+    /// What was said, as messages of a WebSocket.
+    func messages(_ said: some Sequence<UInt8>) -> [String] {
+        let said = Array(said)
+        var messages: [String] = []
+        var offset = 0
+        while let element = StreamMessages.nextElement(in: said.span, from: &offset) {
+            var message: [UInt8] = []
+            message.appendMessage(said.span.extracting(element))
+            messages.append(text(message))
+        }
+        return messages
+    }
 
     var output: String { text(outputBytes) }
 
