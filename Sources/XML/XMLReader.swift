@@ -50,8 +50,9 @@ public final class XMLReader {
     }
 
     /// Reads a message of a WebSocket: one element, which declares its namespaces itself
-    /// (RFC 7395, 3.3). White space behind it is ignored.
+    /// (RFC 7395). White space behind it is ignored.
     public func readMessage(_ bytes: RawSpan, bytesMax: Int) throws(XMLError) -> XMLElement {
+        guard bytes.byteCount > 0 else { throw .badFormat }
         var finder = StanzaBoundaryFinder.behindHeader
         var end = 0
         switch finder.next(in: bytes, from: &end, bytesMax: bytesMax) {

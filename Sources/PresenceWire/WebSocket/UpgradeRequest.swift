@@ -8,14 +8,14 @@ public struct UpgradeRequest: Hashable, Sendable {
     /// What a WebSocket is asked for.
     public enum Target: CaseIterable, Sendable {
         /// The native protocol. The subprotocol need not be offered.
-        case native
+        case porchlight
         /// XMPP (RFC 7395), whose subprotocol must be offered.
         case xmpp
 
         /// Its path.
         public var path: String {
             switch self {
-            case .native: "/v1/socket"
+            case .porchlight: "/v1/socket"
             case .xmpp: "/xmpp"
             }
         }
@@ -23,7 +23,7 @@ public struct UpgradeRequest: Hashable, Sendable {
         /// The subprotocol that is confirmed.
         public var subprotocol: String {
             switch self {
-            case .native: "porchlight.v1"
+            case .porchlight: "porchlight.v1"
             case .xmpp: "xmpp"
             }
         }
@@ -67,7 +67,7 @@ public struct UpgradeRequest: Hashable, Sendable {
         self.target = target
         offersSubprotocol = fields.offered.contains(target)
         switch target {
-        case .native:
+        case .porchlight:
             guard offersSubprotocol || !fields.offersSubprotocols else { throw .subprotocol }
         case .xmpp:
             guard offersSubprotocol else { throw .subprotocolOfXMPP }

@@ -38,9 +38,11 @@ extension [UInt8] {
     }
 
     /// Appends what a client can do next.
-    mutating func appendFeatures(in phase: StreamPhase, _ settings: StreamSettings) {
+    mutating func appendFeatures(
+        in phase: StreamPhase, _ framing: StreamFraming, _ settings: StreamSettings
+    ) {
         append(literal: "<stream:features>")
-        if phase == .clear, settings.offersTLS {
+        if phase == .clear, settings.offersTLS, framing == .stream {
             append(literal: "<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'>")
             if !settings.allowsPlaintext { append(literal: "<required/>") }
             append(literal: "</starttls>")

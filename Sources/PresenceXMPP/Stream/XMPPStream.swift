@@ -236,7 +236,7 @@ public struct XMPPStream: Sendable {
         }
         domain = known
         language = Self.language(element.attribute("lang", in: Namespace.xml))
-        output.appendFeatures(in: phase, settings)
+        output.appendFeatures(in: phase, framing, settings)
         return .say
     }
 

@@ -100,7 +100,7 @@ extension Clients {
 
     /// Makes a connection a WebSocket, unless its page may not connect.
     private mutating func upgrade(_ slot: Int, asAskedBy request: UpgradeRequest) {
-        guard request.target == .native || xmpp != nil else {
+        guard request.target == .porchlight || xmpp != nil else {
             return close(slot, .protocolViolation, by: .httpAnswer(.path))
         }
         guard originRule.accepts(request.origin) else {
@@ -115,7 +115,7 @@ extension Clients {
         table.append(to: slot) { $0.appendAnswer(request) }
         protocols[slot].splitter.becomeWebSocket()
         switch request.target {
-        case .native: table.setVariant(of: slot, .webSocket)
+        case .porchlight: table.setVariant(of: slot, .webSocket)
         case .xmpp: beginXMPP(inWebSocket: slot)
         }
     }

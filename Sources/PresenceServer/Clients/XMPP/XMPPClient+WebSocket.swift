@@ -25,7 +25,8 @@ extension XMPPClient {
             body: &clients.unmasked)
         var byteCount = 0
         switch outcome {
-        case .message:
+        // RFC 7395: there are no keep-alives, and the stream refuses an empty message.
+        case .message, .keepAlive:
             // The message is complete, and the next one may have to wait unread for a while.
             clients.clearMessageDeadline(of: slot)
             byteCount = clients.unmasked.count
@@ -36,9 +37,6 @@ extension XMPPClient {
         case .ping: clients.sendPong(to: slot, clients.unmasked)
         case .pong: break
         case .end: clients.inputEnded(of: slot)
-        // RFC 7395, 3.8: a message begins with `<`.
-        case .keepAlive:
-            endStream(for: StreamError(.badFormat, "A message was empty."), .normal, &clients)
         case .violation(.message(let code)):
             endStream(for: StreamError(code), code, &clients)
             return .ended
