@@ -49,7 +49,7 @@ import Testing
         #expect(mayRead("nobody", bob) == true)
         var settings = Settings()
         settings.visibility = .approved
-        world.withEngine { $0.apply(settings) }
+        world.apply(settings)
         #expect(mayRead("nobody", bob) == false)
     }
 

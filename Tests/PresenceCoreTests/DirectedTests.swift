@@ -364,20 +364,24 @@ import Testing
         #expect(world.events(bob).isEmpty)
     }
 
-    @Test func `lets its receiver ask the device`() {
+    @Test(arguments: [RelayedKind.question, .message], [Visibility.approved, .hidden])
+    func `lets its receiver ask the device, and write to it`(
+        kind: RelayedKind, visibility: Visibility
+    ) {
         let (alice, bob) = (appear("alice"), appear("bob"))
-        world.setVisibility(world.appServer(), .approved, for: "alice")
-        func mayAsk() -> Bool {
+        func mayRelay() -> Bool {
             world.withEngine {
                 try? $0.relayTarget(
-                    of: Array("alice".utf8), device: Array("r".utf8), isRequest: true, from: bob)
+                    of: Array("alice".utf8), device: Array("r".utf8), kind, from: bob)
             } != nil
         }
-        #expect(!mayAsk())
+        #expect(mayRelay())
+        world.setVisibility(world.appServer(), visibility, for: "alice")
+        #expect(!mayRelay())
         world.direct(alice, "bob/r")
-        #expect(mayAsk())
+        #expect(mayRelay())
         world.withdraw(alice, "bob/r")
-        #expect(!mayAsk())
+        #expect(!mayRelay())
     }
 
     // MARK: Limits

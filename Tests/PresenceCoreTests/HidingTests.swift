@@ -332,7 +332,7 @@ import Testing
         func relay(_ account: String, _ device: String, from: ConnectionID) -> ConnectionID? {
             world.withEngine {
                 try? $0.relayTarget(
-                    of: Array(account.utf8), device: Array(device.utf8), isRequest: true,
+                    of: Array(account.utf8), device: Array(device.utf8), .question,
                     from: from
                 ).connection
             }

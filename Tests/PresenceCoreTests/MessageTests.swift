@@ -402,7 +402,7 @@ import Testing
     @Test func `counts nothing of what is refused for another reason`() {
         var settings = Settings()
         settings.strangerPace = Pace(perSecond: 1, burst: 1)
-        settings.limits.messageBytesInAllMax = 1_000
+        settings.limits.messageBytesInAllMax = 2_000
         let world = World(settings)
         let zs = world.login("zs")
         world.setVisibility(world.login("shy"), .hidden)

@@ -208,11 +208,9 @@ import Testing
 
     /// Has events of bob sent in slices of one subscriber.
     private func enlargeFanOuts() {
-        world.withEngine { engine in
-            var settings = engine.settings
-            settings.subscribersPerSlice = 1
-            engine.apply(settings)
-        }
+        var settings = world.withEngine { $0.settings }
+        settings.subscribersPerSlice = 1
+        world.apply(settings)
         for name in ["erin", "frank"] { world.subscribe(server, ["bob"], for: name) }
     }
 

@@ -7,7 +7,7 @@ import Testing
     func apply(_ change: (inout Settings) -> Void) {
         var settings = world.settings
         change(&settings)
-        world.withEngine { $0.apply(settings) }
+        world.apply(settings)
     }
 
     @Test func `hold for the next request, and take nothing away`() {

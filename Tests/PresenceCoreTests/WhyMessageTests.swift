@@ -113,9 +113,9 @@ import Testing
         world.send(world.login("zs"), to: "lisi", body: "one")
         var settings = Settings().withoutPace
         settings.messages = .off
-        world.withEngine { $0.apply(settings) }
+        world.apply(settings)
         #expect(fates("zs", "lisi") == nil)
-        world.withEngine { $0.apply(Settings().withoutPace) }
+        world.apply(Settings().withoutPace)
         #expect(fates("zs", "lisi") == ["subscriber waiting 0"])
     }
 

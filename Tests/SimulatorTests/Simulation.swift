@@ -238,7 +238,7 @@ final class Simulation {
         configuration = new
         let cap = new.engine.subscribersPerPublisherMax
         subscribersMax = subscribersMax.flatMap { old in cap.map { max($0, old) } }
-        service.withHost { host, _ in host.apply(new) }
+        service.withHost { host, now in host.apply(new, at: now) }
     }
 
     func endTurn() {

@@ -6,7 +6,7 @@ import Containers
 extension Engine {
     /// Begins to send messages to a session that has asked for them at its login.
     mutating func beginReading(_ session: UInt32, _ login: Login) {
-        guard login.messages == .on, settings.messages == .on else { return }
+        guard login.messages == .on else { return }
         readers[session] = MessageReader()
     }
 
@@ -17,9 +17,15 @@ extension Engine {
         fetch(for: session, into: &effects)
     }
 
+    /// Messages were turned on again: has sessions that have asked for them sent what waits.
+    mutating func fetchForAll(into effects: inout Effects) {
+        for session in Array(readers.keys).sorted() { fetch(for: session, into: &effects) }
+    }
+
     /// Has the contents read of what a session may be sent now.
     mutating func fetch(for session: UInt32, into effects: inout Effects) {
-        guard readers[session]?.mayFetch == true, let connection = connectionID(of: session),
+        guard settings.messages == .on, readers[session]?.mayFetch == true,
+            let connection = connectionID(of: session),
             inboxes.mention(sessions[session].account)
         else { return }
         let candidates = messages(for: session)
@@ -60,6 +66,8 @@ extension Engine {
         var missing: [MessageID] = []
         for message in inboxes[account].messages where reader.fetching.contains(message.id) {
             if known.contains(message.id) {
+                // Meanwhile its priority may have changed, or messages were turned off.
+                guard settings.messages == .on, mayGet(message, session) else { continue }
                 readers[session]?.noteSent(message)
                 history.noteSent(message.key)
                 handed.append(message.id)
@@ -89,6 +97,11 @@ extension Engine {
     public func isLoggedIn(_ connection: ConnectionID, after message: MessageID) -> Bool {
         guard case .client(let session, _) = caller(of: connection) else { return false }
         return message.number < sessions[session].id.ordinal
+    }
+
+    /// Whether a session is told how many messages wait for it.
+    func tellsWaiting(_ session: UInt32) -> Bool {
+        settings.messages == .on && readers[session] != nil
     }
 
     /// How many messages wait that a session may get.

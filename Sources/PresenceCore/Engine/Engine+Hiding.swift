@@ -226,18 +226,35 @@ extension Engine {
 
     /// The device that is to be handed a stanza of a client, if it is connected. It need not be
     /// shown. A question, which the device answers by itself, is only for those whom the account
-    /// lets see it, and to whom the device has presented itself.
+    /// lets see it, and to whom the device has presented itself; a message also for those who may
+    /// write to it.
     public func relayTarget(
-        of account: [UInt8], device: [UInt8], isRequest: Bool, from connection: ConnectionID
+        of account: [UInt8], device: [UInt8], _ kind: RelayedKind, from connection: ConnectionID
     ) throws(Refusal) -> RelayTarget {
         guard case .client(_, let sender) = caller(of: connection) else {
             throw Refusal(.notLoggedIn)
         }
         guard let account = find(account.span), let session = session(of: account, on: device),
             sessions[session].client == .xmpp, let target = connectionID(of: session),
-            !isRequest || mayAsk(account, sender) || hasDirected(session, to: sender)
+            mayRelay(kind, to: account, sender) || hasDirected(session, to: sender)
         else { throw Refusal(.unknownContact) }
         return RelayTarget(connection: target, isOfContact: areRelated(account, sender))
+    }
+
+    private func mayRelay(
+        _ kind: RelayedKind, to account: AccountHandle, _ sender: AccountHandle
+    ) -> Bool {
+        switch kind {
+        case .question: mayAsk(account, sender)
+        case .answer: true
+        case .message: settings.messages == .on && mayWrite(to: account, sender)
+        }
+    }
+
+    /// Whether an account takes messages of another. That follows from who may see it: all
+    /// accounts, or only those that it is related to.
+    func mayWrite(to account: AccountHandle, _ sender: AccountHandle) -> Bool {
+        visibility(of: account.index) == .open || areRelated(account, sender)
     }
 
     /// Whether a client's account and another are not related.

@@ -9,10 +9,16 @@ extension Engine {
     ) {
         let taken = readers[client.session]?.take(message) ?? []
         let device = strings.bytes(of: sessions[client.session].device)
-        messageStats.taken += remove(
+        let removed = remove(
             taken, for: client.account, .taken(device: device, now.wall), into: &effects)
+        messageStats.taken += removed
         effects.answer(client.connection, .taken(waiting: waitingCount(for: client.session)))
-        fetchForSessions(of: client.account, into: &effects)
+        if removed > 0 {
+            fetchForSessions(of: client.account, into: &effects)
+        } else if !taken.isEmpty {
+            // Another session has taken them; this one has room again.
+            fetch(for: client.session, into: &effects)
+        }
     }
 
     /// Has all sessions of an account sent what they may get now: what has left a box may have been

@@ -48,7 +48,7 @@ extension Engine {
                 account: effects.copyName(of: account.index, from: self),
                 session: sessions[session].id, time: now.wall,
                 subscriptions: index.timedCount(of: account), term: term,
-                waiting: readers[session] == nil ? nil : waitingCount(for: session)))
+                waiting: tellsWaiting(session) ? waitingCount(for: session) : nil))
     }
 
     /// Whether a login changes what subscribers see.

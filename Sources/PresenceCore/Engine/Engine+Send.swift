@@ -90,20 +90,21 @@ extension Engine {
         return effects.copy(sessions[session].device, from: strings)
     }
 
-    /// A message for each recipient counts as a publish.
+    /// A message for each recipient counts as a publish; at most the burst, or it would be rejected
+    /// for ever.
     private mutating func checkSendPace(
         of sender: AccountHandle?, count: Int, at now: Moment
     ) throws(Refusal) {
         guard let sender, let pace = settings.publishPace,
-            let wait = accounts[Int(sender.index)].publishes.take(pace, count: count, at: now.mono)
+            let wait = accounts[Int(sender.index)].publishes.take(
+                pace, count: min(count, pace.burst), at: now.mono)
         else { return }
         throw .tooOften(waitMilliseconds: wait)
     }
 
     /// The recipients, if all of them take messages of the sender.
     ///
-    /// Who may write to an account follows from who may see it: all accounts, or only those that it
-    /// is related to. What an app server sends is for all.
+    /// What an app server sends is for all.
     private mutating func admit(
         _ sender: AccountHandle?, to accounts: [AccountHandle], isClient: Bool,
         into effects: inout Effects
@@ -113,7 +114,7 @@ extension Engine {
         let start = effects.names.count
         for account in accounts {
             let isStranger = isClient && sender.map { !areRelated(account, $0) } ?? false
-            if isStranger, visibility(of: account.index) != .open {
+            if isStranger, let sender, !mayWrite(to: account, sender) {
                 effects.names.append(effects.copyName(of: account.index, from: self))
             }
             recipients.append(PendingSend.Recipient(account: account, isOfStranger: isStranger))
@@ -127,8 +128,14 @@ extension Engine {
         to recipients: [PendingSend.Recipient], into effects: inout Effects
     ) throws(Refusal) {
         let limits = settings.limits
-        let inAll = inboxes.amount.byteCount + message.byteCount * recipients.count
-        guard inAll <= limits.messageBytesInAllMax else {
+        let byStrangers = recipients.count { $0.isOfStranger }
+        guard
+            inboxes.amount.byteCount + message.byteCount * recipients.count
+                <= limits.messageBytesInAllMax,
+            byStrangers == 0
+                || inboxes.bytesOfStrangers + message.byteCount * byStrangers
+                    <= limits.messageBytesInAllMax / 2
+        else {
             throw Refusal(.overloaded, retryAfterSeconds: 60)
         }
         guard sendsInFlight.byteCount + message.byteCount <= SendsInFlight.byteCountMax else {

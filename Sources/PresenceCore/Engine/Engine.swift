@@ -114,11 +114,13 @@ public struct Engine: ~Copyable {
     ///
     /// What is in progress keeps its deadlines, and an account that has more than a new limit
     /// allows keeps it. The heartbeat must not differ: clients that have logged in were sent it.
-    public mutating func apply(_ new: Settings) {
+    public mutating func apply(_ new: Settings, into effects: inout Effects) {
         precondition(
             new.heartbeatSeconds == settings.heartbeatSeconds,
             "a heartbeat that clients were not sent")
+        let areTurnedOn = settings.messages == .off && new.messages == .on
         settings = new
+        if areTurnedOn { fetchForAll(into: &effects) }
     }
 
     /// When `advance` will next have something to do, or before; nil for never.

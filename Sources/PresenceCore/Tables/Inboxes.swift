@@ -7,6 +7,8 @@ struct Inboxes {
     private var senders: [UInt32: MessageAmount] = [:]
     /// All of it, with what is reserved.
     private(set) var amount = MessageAmount()
+    /// The part of strangers to the recipients, who fill at most half of all.
+    private(set) var bytesOfStrangers = 0
 
     /// Whether there is anything of or for an account. O(1).
     @inline(__always)
@@ -29,6 +31,7 @@ struct Inboxes {
     ) {
         boxes[account.index, default: Inbox()].reserve(message, isOfStranger: isOfStranger)
         amount = amount + message
+        if isOfStranger { bytesOfStrangers += message.byteCount }
         guard sender != none else { return }
         senders[sender, default: MessageAmount()] = sent(by: AccountHandle(index: sender)) + message
     }
@@ -39,7 +42,7 @@ struct Inboxes {
         isOfStranger: Bool
     ) {
         update(account) { $0.release(message, isOfStranger: isOfStranger) }
-        deduct(message, of: sender)
+        deduct(message, of: sender, isOfStranger: isOfStranger)
     }
 
     /// Adds a message that has places.
@@ -50,7 +53,7 @@ struct Inboxes {
     /// Removes a message with its places; nil: it does not wait any more.
     mutating func remove(_ id: MessageID, for account: AccountHandle) -> WaitingMessage? {
         guard let message = update(account, { $0.remove(id) }) else { return nil }
-        deduct(message.amount, of: message.sender)
+        deduct(message.amount, of: message.sender, isOfStranger: message.isOfStranger)
         return message
     }
 
@@ -66,9 +69,13 @@ struct Inboxes {
         return result
     }
 
-    private mutating func deduct(_ message: MessageAmount, of sender: UInt32) {
+    private mutating func deduct(
+        _ message: MessageAmount, of sender: UInt32, isOfStranger: Bool
+    ) {
         amount = amount - message
         precondition(amount.count >= 0 && amount.byteCount >= 0, "messages miscounted")
+        if isOfStranger { bytesOfStrangers -= message.byteCount }
+        precondition(bytesOfStrangers >= 0, "messages of strangers miscounted")
         guard sender != none else { return }
         let left = sent(by: AccountHandle(index: sender)) - message
         precondition(left.count >= 0 && left.byteCount >= 0, "a sender's messages miscounted")
@@ -100,6 +107,8 @@ struct Inboxes {
             precondition(!box.isEmpty, "a box of an account without mail")
             for message in box.messages { count(message.amount, of: message.sender) }
         }
+        let ofStrangers = boxes.values.reduce(0) { $0 + $1.ofStrangers.byteCount }
+        precondition(ofStrangers == bytesOfStrangers, "messages of strangers miscounted")
         precondition(reserved.keys.allSatisfy { boxes[$0] != nil }, "a place in no box")
         precondition(sum == amount, "messages miscounted")
         precondition(bySender == senders, "senders miscounted")

@@ -64,6 +64,16 @@ public struct DirectedPresence: Hashable, Sendable {
     }
 }
 
+/// What a stanza is that one client has for another.
+public enum RelayedKind: Sendable {
+    /// An iq that is to be answered.
+    case question
+    /// The answer to an iq.
+    case answer
+    /// A message that is not stored.
+    case message
+}
+
 /// The client to which a stanza of another is handed.
 public struct RelayTarget: Hashable, Sendable {
     /// Its connection.

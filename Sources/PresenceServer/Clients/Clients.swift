@@ -69,6 +69,10 @@ struct Clients: ~Copyable {
         decoder.apply(new.engine.limits)
         xmpp?.apply(new.engine.limits)
         transport.use(new.tls?.context, ofListeners: new.contextsOfListeners)
+        // What they have said while messages were off took nothing.
+        for slot in table.indices where table.phase(of: slot) == .serving {
+            protocols[slot].client?.askIfReceived(&self)
+        }
     }
 
     // MARK: Time

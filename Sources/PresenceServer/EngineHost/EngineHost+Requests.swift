@@ -30,7 +30,7 @@ extension EngineHost {
         for box in mail.boxes { add(box) }
         if var configuration = mail.configuration {
             configuration.admission.fillInFromMachine()
-            apply(configuration)
+            apply(configuration, at: now)
         }
         if mail.isToStop { beginStopping() }
     }

@@ -28,8 +28,7 @@ struct RelayedStanza: Sendable {
     var device: [UInt8]
     /// The id of the iq; empty: it has none.
     var id: [UInt8]
-    /// Whether the receiver is to answer it.
-    var isRequest: Bool
+    var kind: RelayedKind
     /// As the receiver is sent it, whatever its domain is.
     var stanza: StanzaTemplate
 }
@@ -139,16 +138,16 @@ extension EngineHost {
     mutating func relay(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
         let sender = stanza.connection
         let target = try engine.relayTarget(
-            of: stanza.account, device: stanza.device, isRequest: stanza.isRequest, from: sender)
+            of: stanza.account, device: stanza.device, stanza.kind, from: sender)
         let receiver = target.connection
         let isAsked =
-            !stanza.isRequest && relayedRequests.take(stanza.id, from: receiver, to: sender)
+            stanza.kind == .answer && relayedRequests.take(stanza.id, from: receiver, to: sender)
         if !isAsked,
             let wait = relayed.take(for: receiver.slot, ofContact: target.isOfContact, at: now.mono)
         {
             throw .tooOften(waitMilliseconds: wait)
         }
-        if stanza.isRequest { relayedRequests.add(stanza.id, from: sender, to: receiver) }
+        if stanza.kind == .question { relayedRequests.add(stanza.id, from: sender, to: receiver) }
         output.shared.effects.answer(sender, .done)
         guard !stalledLoops.contains(loops.loop(of: receiver.slot)) else { return }
         output.append(.relay(output.shared.add(stanza.stanza)), for: receiver)

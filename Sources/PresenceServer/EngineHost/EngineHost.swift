@@ -136,11 +136,12 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     /// Replaces the configuration by one with the same settings of the start. Connections above a
     /// new limit are kept.
-    mutating func apply(_ new: Configuration) {
+    mutating func apply(_ new: Configuration, at now: Moment) {
         configuration = new
         configuration.checkRelations()
-        engine.apply(configuration.engine)
+        engine.apply(configuration.engine, into: &output.shared.effects)
         output.appendToAll(.configure(configuration))
+        sort(at: now)
         for box in boxesInProcess {
             output.append(.configure(configuration), toLoopInProcess: box.loop)
         }

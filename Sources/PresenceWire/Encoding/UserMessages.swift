@@ -44,7 +44,9 @@ extension [UInt8] {
         append(#","time":"#, message.time)
         appendText(#","body":"#, message.body)
         appendText(#","ext":"#, message.ext)
-        appendText(#","ref":"#, message.ref)
+        // The id of a stanza is unique only within its stream (RFC 6120, section 8.1.3): by it, a
+        // receiver would take another message for a repetition.
+        if message.stanza == nil { appendText(#","ref":"#, message.ref) }
         if let stanza = message.stanza {
             append(#","type":"#)
             append(stanza.kind == .chat ? #""chat""# : #""normal""#)

@@ -139,6 +139,12 @@ final class World {
         carryOut()
     }
 
+    /// Changes the settings.
+    func apply(_ settings: Settings) {
+        engine.apply(settings, into: &effects)
+        carryOut()
+    }
+
     /// The newest `seq` of the presence of a publisher that a device was told.
     func newestSeq(of publisher: String, toldTo client: String) -> UInt64? {
         newest[client]?["1/\(publisher)"]

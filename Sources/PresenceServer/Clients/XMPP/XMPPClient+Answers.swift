@@ -100,7 +100,7 @@ extension XMPPClient {
         case .logout:
             flushStream(&clients)
             clients.end(slot, .logout, .lost, .inOrder)
-        case .taking: break
+        case .taking(let last): untaken.keep(last)
         case .message, .relay, .discovery, .presence, .availability, .hiding, .relation, .password,
             .lastSeen, .roster, .card:
             if let head = request.head { send(request.error(refusal), head, &clients) }

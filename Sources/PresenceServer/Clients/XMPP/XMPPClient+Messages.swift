@@ -19,6 +19,9 @@ struct UntakenMessages {
         self.asked = nil
         return asked.last
     }
+
+    /// A message was not taken, since messages are off: the client is asked about it again.
+    mutating func keep(_ message: MessageID) { last = last ?? message }
 }
 
 extension XMPPClient {
@@ -39,7 +42,7 @@ extension XMPPClient {
     /// The client has answered an iq of the service: it may take messages.
     func answered(_ id: [UInt8]?, _ clients: inout Clients) {
         guard let last = untaken.take(id) else { return }
-        ask(for: .taking, &clients) { _ in .take(last) }
+        ask(for: .taking(last), &clients) { _ in .take(last) }
     }
 
     /// The client was sent messages.
@@ -73,6 +76,8 @@ extension Clients {
             filled.fill(
                 shared.part(of: stanzas), of: shared.stanzas, at: client.stream.domain)
             push(filled, to: client.slot)
+            // It may have been closed as too slow.
+            guard table.phase(of: client.slot) == .serving else { continue }
             client.noteSent(last, &self)
         }
     }

@@ -68,7 +68,7 @@ extension XMPPClient {
             .relay(
                 RelayedStanza(
                     connection: clients.connectionID(slot), account: account, device: device,
-                    id: head.id ?? [], isRequest: wantsAnswer, stanza: relayed)))
+                    id: head.id ?? [], kind: wantsAnswer ? .question : .answer, stanza: relayed)))
     }
 
     /// Relays a message that is not stored. Nothing is said of one that is too long.
@@ -85,7 +85,7 @@ extension XMPPClient {
             .relay(
                 RelayedStanza(
                     connection: clients.connectionID(slot), account: account, device: device,
-                    id: [], isRequest: false, stanza: relayed)))
+                    id: [], kind: .message, stanza: relayed)))
     }
 
     /// Refuses to relay a stanza.

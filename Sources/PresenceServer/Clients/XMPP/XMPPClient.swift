@@ -131,7 +131,7 @@ enum XMPPRequestInProgress {
     /// That a message is stored, which is not answered.
     case message(StanzaHead)
     /// That messages are taken.
-    case taking
+    case taking(MessageID)
     /// A card, or that its own is replaced.
     case card(StanzaHead)
     /// Its contacts.
