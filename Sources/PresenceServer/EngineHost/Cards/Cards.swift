@@ -35,7 +35,7 @@ struct Cards {
     /// What a card counts for at least, so that the sizes take little memory.
     static let countedBytesMin = 512
 
-    private enum Task {
+    private enum Work {
         case read(ConnectionID)
         /// What it counts for; 0: it is removed.
         case write(ConnectionID, account: [UInt8], bytes: Int)
@@ -45,7 +45,7 @@ struct Cards {
     private var sizes: [[UInt8]: Int]
     /// What all cards count for.
     private(set) var byteCount: Int
-    private var tasks: [UInt64: Task] = [:]
+    private var works: [UInt64: Work] = [:]
     private var lastNumber: UInt64 = 0
     /// Reads that wait until fewer are in progress, from `firstWaiting` on.
     private var waiting: [(connection: ConnectionID, account: [UInt8])] = []
@@ -63,9 +63,9 @@ struct Cards {
         var refused = 0
     }
 
-    /// At the start, the accounts of cards that nobody will have removed: those that the engine does
-    /// not know, since no client of theirs was ever available, for as long as an account is
-    /// remembered that is not used.
+    /// At the start, the accounts of cards that are to be removed: those that the engine does not
+    /// know, since no client of theirs was ever available, and whose card is older than the time
+    /// for which an unused account is remembered.
     private var abandoned: [[UInt8]] = []
 
     /// Without any.
@@ -126,7 +126,7 @@ struct Cards {
 
     /// A read has ended. Returns the connection that it is for, which may have ended meanwhile.
     mutating func endRead(_ number: UInt64, wasFound: Bool) -> ConnectionID {
-        guard case .read(let connection) = tasks.removeValue(forKey: number) else {
+        guard case .read(let connection) = works.removeValue(forKey: number) else {
             preconditionFailure("the answer to no read of a card")
         }
         readCount -= 1
@@ -174,7 +174,7 @@ struct Cards {
     mutating func endWrite(_ number: UInt64, isStored: Bool) -> ConnectionID {
         guard
             case .write(let connection, let account, let bytes) =
-                tasks.removeValue(forKey: number)
+                works.removeValue(forKey: number)
         else { preconditionFailure("the outcome of no write of a card") }
         writingBytes -= bytes
         guard isStored else { return connection }
@@ -194,9 +194,9 @@ struct Cards {
         return true
     }
 
-    private mutating func add(_ task: Task) -> UInt64 {
+    private mutating func add(_ work: Work) -> UInt64 {
         lastNumber += 1
-        tasks[lastNumber] = task
+        works[lastNumber] = work
         return lastNumber
     }
 }

@@ -97,7 +97,7 @@ extension EngineHost {
         submissions.append(Submission(write: .removeCard(account: account)))
     }
 
-    /// Removes the cards of accounts that nobody uses.
+    /// Removes the cards of accounts that are not used.
     mutating func forgetAbandonedCards() {
         for account in cards.takeAbandoned() { forgetCard(of: account) }
     }
