@@ -239,8 +239,17 @@ class Registration(WithPasswords, unittest.TestCase):
         server.ok("subscribe", {"account": "used2", "type": 1, "expiry": 60,
                                 "publishers": ["named"]})
         server.ok("relate", {"account": "used3", "contact": "used1", "action": "request"})
+        # One has a vCard, and was never available.
+        server.ok("setPassword", {"account": "used4", "password": "x"})
+        carded = self.stream()
+        carded.login("used4", "d", "x")
+        carded.send("<iq type='set' id='v'><vCard xmlns='vcard-temp'><FN>U</FN></vCard></iq>")
+        carded.until("<iq type='result' id='v'")
+        carded.send("</stream:stream>")
+        carded.end()
+        server.ok("removePassword", {"account": "used4"})
         stream, _ = self.opened()
-        for name in ("used1", "used2", "used3"):
+        for name in ("used1", "used2", "used3", "used4"):
             said = self.register(stream, name)
             self.assertIn("<conflict ", said)
             self.assertIn("The name is taken: choose another.", said)
