@@ -13,6 +13,7 @@ import Testing
         configuration.xmpp = listening
         configuration.engine.rememberSeconds = 60
         configuration.engine.evenClockSeconds = 0
+        configuration.engine.publishPace = Pace(perSecond: 1, burst: 3)
     }
     private let phone: StreamID
     private static let card = "<vCard xmlns='vcard-temp'><FN>A</FN></vCard>"
@@ -77,6 +78,32 @@ import Testing
     private var resource: String {
         let client = service.connections.clients.protocols[Int(phone.slot)].client
         return String(decoding: client?.sender?.device ?? [], as: UTF8.self)
+    }
+
+    @Test func `are read and set at a bounded pace`() {
+        for _ in 0..<Cards.readPace.burst {
+            send(Self.get)
+            settle(isFailing: false)
+            #expect(said().contains("<item-not-found "))
+        }
+        send(Self.get)
+        settle(isFailing: false)
+        #expect(said().contains("<error type='wait'><policy-violation "))
+        // The presence at the login has drawn from the pace of sets.
+        let set = "<iq type='set' id='s'>\(Self.card)</iq>"
+        for _ in 0..<2 {
+            send(set)
+            settle(isFailing: false)
+            #expect(said().contains("<iq type='result' id='s'"))
+        }
+        send(set)
+        settle(isFailing: false)
+        #expect(said().contains("<error type='wait'><policy-violation "))
+        service.pass(milliseconds: 1_000)
+        send(set + Self.get)
+        settle(isFailing: false)
+        settle(isFailing: false)
+        #expect(said().hasSuffix(">\(Self.card)</iq>"))
     }
 
     @Test func `of a client that is gone are stored all the same`() {
