@@ -116,6 +116,14 @@ public struct NameTable: ~Copyable {
         slab.equals(ref(of: handle), bytes)
     }
 
+    /// A number that two names have in common once in four billion times: 32 bits of a hash that is
+    /// keyed by the seed.
+    ///
+    /// - Complexity: O(length).
+    public func fingerprint(of handle: UInt32) -> UInt32 {
+        hash(of: ref(of: handle))
+    }
+
     /// Whether the first name precedes the second, byte by byte.
     public func precedes(_ first: UInt32, _ second: UInt32) -> Bool {
         slab.precedes(ref(of: first), ref(of: second))

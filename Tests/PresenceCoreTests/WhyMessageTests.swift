@@ -1,6 +1,7 @@
 import Containers
-import PresenceCore
 import Testing
+
+@testable import PresenceCore
 
 @Suite struct `What why tells of messages` {
     private let world = World(Settings().withoutPace)
@@ -128,6 +129,24 @@ import Testing
         for one in ["a", "b", "zs", "lisi"] {
             for other in ["a", "b", "zs", "lisi"] { #expect(fates(one, other) == []) }
         }
+    }
+
+    @Test func `tells nothing of an account whose handle was used again very often`() {
+        let app = world.appServer()
+        world.send(app, to: "lisi", body: "one")
+        world.discard(app, "lisi")
+        // With the numbers of a handle in the other rings, and with all that an account has.
+        for count in [1_024, 64_512] {
+            for _ in 1..<count { world.clear(app, for: "other") }
+            world.send(app, to: "mallory", body: "x")
+            #expect(fates("mallory", "mallory") == ["service waiting 0"])
+            world.discard(app, "mallory")
+            _ = world.take(app)
+        }
+    }
+
+    @Test func `uses as many bytes for an entry as is said`() {
+        #expect(MemoryLayout<MessageNote>.stride == 56)
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)

@@ -13,8 +13,8 @@ extension Engine {
         guard let subscriber = question.subscriber, let publisher = question.publisher else {
             return []
         }
-        let one = historyAccount(subscriber.index)
-        let other = historyAccount(publisher.index)
+        let one = messageParty(subscriber.index)
+        let other = messageParty(publisher.index)
         var found: [WhyMessage] = []
         history.messages.forEachNewestFirst { note in
             guard let writer = writer(of: note, one, other) else { return .on }
@@ -26,7 +26,7 @@ extension Engine {
 
     /// Who of the two has written a message to the other; nil: neither.
     private func writer(
-        of note: MessageNote, _ one: HistoryAccount, _ other: HistoryAccount
+        of note: MessageNote, _ one: MessageParty, _ other: MessageParty
     ) -> WhyMessage.Writer? {
         guard let sender = note.sender else {
             return one == other && note.recipient == one ? .service : nil

@@ -75,8 +75,15 @@ extension Engine {
         guard history.messages.countMax > 0 else { return }
         history.note(
             MessageNote(
-                message.key, from: message.sender == none ? nil : historyAccount(message.sender),
-                to: historyAccount(account.index), time: time))
+                message.key, from: message.sender == none ? nil : messageParty(message.sender),
+                to: messageParty(account.index), time: time))
+    }
+
+    /// The entry for an account among messages.
+    func messageParty(_ account: UInt32) -> MessageParty {
+        MessageParty(
+            number: account, generation: accounts[Int(account)].generation,
+            fingerprint: names.fingerprint(of: account))
     }
 
     // MARK: Slow clients

@@ -1,6 +1,16 @@
 import Containers
 
-/// A message for one recipient, and its fate: 48 bytes. Never its text.
+/// The sender or a recipient of a message in the history.
+///
+/// Of the names, too: the numbers of a handle are few enough that an app server could use them all
+/// up, and have an account with the numbers of one that is forgotten.
+struct MessageParty: Equatable {
+    let number: UInt32
+    let generation: UInt16
+    let fingerprint: UInt32
+}
+
+/// A message for one recipient, and its fate: 56 bytes. Never its text.
 struct MessageNote {
     private let number: UInt64
     /// When it was requested.
@@ -13,6 +23,8 @@ struct MessageNote {
     private let place: UInt16
     private let senderNumber: UInt32
     private let recipientNumber: UInt32
+    private let senderFingerprint: UInt32
+    private let recipientFingerprint: UInt32
     private let senderGeneration: UInt16
     private let recipientGeneration: UInt16
     /// How often it was handed to a session since startup.
@@ -20,25 +32,30 @@ struct MessageNote {
 
     /// A message that waits. `sender` is nil for the service.
     init(
-        _ key: WaitingKey, from sender: HistoryAccount?, to recipient: HistoryAccount, time: Wall
+        _ key: WaitingKey, from sender: MessageParty?, to recipient: MessageParty, time: Wall
     ) {
         number = key.message.number
         place = key.place
         self.time = time
         senderNumber = sender?.number ?? none
         senderGeneration = sender?.generation ?? 0
+        senderFingerprint = sender?.fingerprint ?? 0
         recipientNumber = recipient.number
         recipientGeneration = recipient.generation
+        recipientFingerprint = recipient.fingerprint
     }
 
     var id: MessageID { MessageID(number: number) }
     /// Nil: the service.
-    var sender: HistoryAccount? {
+    var sender: MessageParty? {
         guard senderNumber != none else { return nil }
-        return HistoryAccount(number: senderNumber, generation: senderGeneration)
+        return MessageParty(
+            number: senderNumber, generation: senderGeneration, fingerprint: senderFingerprint)
     }
-    var recipient: HistoryAccount {
-        HistoryAccount(number: recipientNumber, generation: recipientGeneration)
+    var recipient: MessageParty {
+        MessageParty(
+            number: recipientNumber, generation: recipientGeneration,
+            fingerprint: recipientFingerprint)
     }
 
     /// Whether the entry is of an earlier message, or of the same for an earlier recipient.

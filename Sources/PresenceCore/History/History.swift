@@ -23,7 +23,7 @@ public struct HistoryLimits: Hashable, Sendable {
     public var connectionsMax = 16_384
     /// Times in which a connection was behind: 40 bytes each.
     public var delaysMax = 8_192
-    /// Messages, each once for each recipient: 48 bytes each, and names of devices.
+    /// Messages, each once for each recipient: 56 bytes each, and names of devices.
     public var messagesMax = 16_384
 
     /// The defaults: some 11 MiB when all are full.
