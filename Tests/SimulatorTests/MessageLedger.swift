@@ -27,6 +27,9 @@ final class MessageLedger {
     private(set) var entries: [String: Entry] = [:]
     /// By body: the id with which it was delivered first.
     private var ids: [String: String] = [:]
+    /// The accounts whose messages an app server has asked to discard. The request may still be on
+    /// its way, so it may be about those that are sent only now.
+    private var discarding: Set<String> = []
     /// What was done before this is durable.
     private var durableUpTo = 0
     private var clock = 0
@@ -44,9 +47,18 @@ final class MessageLedger {
         return "m\(lastBody)"
     }
 
-    func note(_ body: String, _ entry: Entry) { entries[body] = entry }
+    func note(_ body: String, _ entry: Entry) {
+        entries[body] = entry
+        entries[body]?.perhapsDone = entry.recipients.intersection(discarding)
+    }
 
     func note(_ outcome: Outcome, of body: String) { entries[body]?.outcome = outcome }
+
+    /// An app server has asked to discard what waits for an account.
+    func noteDiscarding(_ account: String) {
+        discarding.insert(account)
+        noteAsked(bodies(for: account), by: account)
+    }
 
     /// An account has asked to take them, or an app server to discard them.
     func noteAsked(_ bodies: some Sequence<String>, by account: String) {
@@ -77,12 +89,15 @@ final class MessageLedger {
     }
 
     /// The bodies that may wait for an account.
-    func bodies(for account: String) -> [String] {
+    private func bodies(for account: String) -> [String] {
         entries.filter { $0.value.recipients.contains(account) }.map(\.key)
     }
 
-    /// Everything is durable.
-    func rest() { durableUpTo = tick() }
+    /// Everything is durable, and nothing is on its way.
+    func rest() {
+        durableUpTo = tick()
+        discarding = []
+    }
 
     /// The service has crashed: what was done lately may be undone.
     func crash() {

@@ -39,7 +39,7 @@ extension Simulation {
 
     func discardMessages(_ client: SimulatedClient) {
         let account = accounts.randomElement(using: &random) ?? "ann"
-        messageLedger.noteAsked(messageLedger.bodies(for: account), by: account)
+        messageLedger.noteDiscarding(account)
         ask(client, "discard", ["account": .string(account)])
     }
 
