@@ -13,6 +13,8 @@ class SimulatedPeer {
     var isDead = false
     /// It does not read for now.
     var isStalled = false
+    /// What carries what it sends and receives; nil: its connection does.
+    var webSocket: SimulatedWebSocket?
     /// When the token ends that its session was begun or refreshed with last; nil: it has none.
     var tokenEnds: Int64?
     /// When the service last got something from it.
@@ -53,6 +55,7 @@ class SimulatedPeer {
     func takeReplies() -> [UInt8] { [] }
 
     func connectionEnded() {
+        webSocket = nil
         hasLeftUnanswered = hasLeftUnanswered || isWaiting
         stream = nil
         tokenEnds = nil

@@ -261,7 +261,7 @@ final class Simulation {
         guard stream.isClosed || isOut else { return }
         // What is on its way still arrives, unless the client is gone.
         if let peer = peer(on: id) {
-            if !stream.isReset, !peer.isDead { peer.receive(stream.toClient) }
+            if !stream.isReset, !peer.isDead { receive(stream.toClient, by: peer) }
             peer.connectionEnded()
         }
         network.remove(id)
@@ -292,7 +292,8 @@ final class Simulation {
         noteAlive(peer)
         let stream = network.streams[id]
         if stream?.toServer.isEmpty == true, stream?.isReading == true {
-            service.receive(peer.signOfLife.span.bytes, from: id)
+            let sign = peer.webSocket == nil ? peer.signOfLife : SimulatedWebSocket.signOfLife
+            service.receive(sign.span.bytes, from: id)
         }
     }
 
@@ -381,15 +382,24 @@ final class Simulation {
     func read(_ peer: SimulatedPeer, bytesMax: Int) {
         guard let id = peer.stream, !peer.isDead else { return }
         let (bytes, isDrained) = network.read(id, bytesMax: bytesMax)
-        peer.receive(bytes)
+        receive(bytes, by: peer)
         send(peer.takeReplies(), on: id)
         if isDrained { service.streamDrained(id) }
+    }
+
+    private func receive(_ bytes: [UInt8], by peer: SimulatedPeer) {
+        guard let webSocket = peer.webSocket else { return peer.receive(bytes) }
+        peer.receive(webSocket.receive(bytes))
+        peer.violations += webSocket.takeViolations()
+        let replies = webSocket.takeReplies()
+        _ = peer.stream.map { id in network.withStream(id) { $0.toServer += replies } }
     }
 
     /// Has bytes of a client be on their way.
     func send(_ bytes: [UInt8], on id: StreamID) {
         guard !bytes.isEmpty else { return }
-        _ = network.withStream(id) { $0.toServer += bytes }
+        let carried = peer(on: id)?.webSocket?.send(bytes) ?? bytes
+        _ = network.withStream(id) { $0.toServer += carried }
     }
 
     // MARK: Checks

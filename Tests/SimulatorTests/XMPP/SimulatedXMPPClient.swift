@@ -58,6 +58,8 @@ final class SimulatedXMPPClient: SimulatedPeer {
     private var replies: [UInt8] = []
     /// What its ids begin with: another client may take its device, and be sent answers to it.
     let idPrefix: String
+    /// Whether it connects by a WebSocket.
+    let usesWebSocket: Bool
     private var lastID = 0
     /// What is not known to have been carried out yet, in order.
     private(set) var asked: [Asked] = []
@@ -108,6 +110,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
         self.salted = salted
         self.ledger = ledger
         idPrefix = "c\(number)-"
+        usesWebSocket = number.isMultiple(of: 3)
         super.init(account: account, device: device)
     }
 
@@ -270,6 +273,9 @@ final class SimulatedXMPPClient: SimulatedPeer {
     }
 
     // MARK: Login
+
+    /// What follows is carried by a WebSocket.
+    func beginWebSocket() { webSocket = SimulatedWebSocket(reader) }
 
     /// Opens a stream, and with it logs in if it does not wait for the service.
     func open(

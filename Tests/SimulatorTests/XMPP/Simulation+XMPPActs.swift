@@ -58,9 +58,14 @@ extension Simulation {
         // Now and then it takes the device from a client that is connected.
         let isTaken = peers.contains { $0 !== client && $0.name == client.name && $0.isLoggedIn }
         guard !isTaken || chance(60) else { return }
+        let listener: ListenerKind = chance(2) ? .xmpp : .xmppTLS
         let id = open(
-            client, on: chance(2) ? .xmpp : .xmppTLS,
+            client, on: client.usesWebSocket ? .native : listener,
             roomBytes: Int.random(in: 100...1_000, using: &random))
+        if client.usesWebSocket {
+            send(SimulatedWebSocket.request, on: id)
+            client.beginWebSocket()
+        }
         client.takesScram = configuration.passwords == .only
         client.takesPasswords = configuration.passwords != .none
         client.allowsRegistration = configuration.xmpp?.allowsRegistration == true
