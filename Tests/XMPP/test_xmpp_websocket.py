@@ -305,7 +305,7 @@ class Encryption(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.service = XMPPService("--listen-tls", "127.0.0.1:0", "--auth", "password")
+        cls.service = XMPPService("--listen-tls", "127.0.0.1:0")
         cls.addClassCleanup(cls.service.close)
 
     def connect(self, over_tls):
@@ -324,10 +324,18 @@ class Encryption(unittest.TestCase):
         self.assertEqual(said[2:], [CLOSE])
 
     def test_over_tls(self):
-        client = self.connect(over_tls=True)
-        client.send(OPEN)
-        client.until("<open ")
-        features = client.read()
-        for name in ("SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN"):
-            self.assertIn("<mechanism>%s</mechanism>" % name, features)
-        self.assertNotIn("starttls", features)
+        amy, bob = self.connect(over_tls=True), self.connect(over_tls=True)
+        self.assertNotIn("starttls", amy.authenticate("amy"))
+        amy.until("<success")
+        bob.login("bob", "d1")
+        bob.send("<presence xmlns='jabber:client'/>")
+        bob.until("<presence")
+        amy.send(OPEN)
+        amy.until("<stream:features")
+        amy.send(iq("set", "b", "<bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/>"))
+        amy.until("<jid>amy@localhost/")
+        amy.send("<message xmlns='jabber:client' to='bob@localhost' type='chat'><body>你好</body>"
+                 "</message>")
+        bob.until("<body>你好</body>")
+        bob.send(CLOSE)
+        self.assertEqual((bob.end()[-1], bob.code), (CLOSE, 1000))
