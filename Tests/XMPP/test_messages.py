@@ -2,10 +2,13 @@
 
 import asyncio
 import re
+import signal
+import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from service import Served
+from service import Served, XMPPService
 from stream import Stream
 from test_slixmpp import WAIT, Person, ended
 
@@ -79,9 +82,11 @@ class Messages(Served, unittest.TestCase):
         self.write(cat, "dan@localhost", "m1", TEXT, "<thread>1</thread>")
         message, = native.note("messages")["params"]["messages"]
         self.assertEqual(
-            (message["from"], message["fromDevice"], message["body"], message["ref"],
-             message["type"], message["xml"]),
-            ("cat", "d1", TEXT, "m1", "chat", "<thread>1</thread>"))
+            (message["from"], message["fromDevice"], message["body"], message["type"],
+             message["xml"]),
+            ("cat", "d1", TEXT, "chat", "<thread>1</thread>"))
+        # Another stream may have a stanza with this id: it does not identify the message.
+        self.assertNotIn("ref", message)
         sent = native.ok("send", {"accounts": ["cat"], "body": "a<b", "ext": "{}", "ref": "n1"})
         said = self.take(cat)
         self.assertIn(
@@ -140,9 +145,55 @@ class Messages(Served, unittest.TestCase):
         server = self.service.server()
         self.addCleanup(server.close)
         server.ok("setVisibility", {"account": "ivy", "visibility": "approved"})
-        hal = self.stream("hal")
+        hal, ivy = self.stream("hal"), self.stream("ivy")
         said = self.write(hal, "ivy@localhost", "m1")
         self.assertIn("<error type='cancel'><service-unavailable ", said)
+        # Nor do they get past that by what is not stored.
+        for kind, more in (("headline", ""), ("chat", "<no-store xmlns='urn:xmpp:hints'/>")):
+            self.assertNotIn("<error", self.write(hal, "ivy@localhost/d1", "m2", "x", more, kind))
+        self.assertNotIn("<message", self.heard(ivy, "none"))
+        server.ok("setVisibility", {"account": "ivy", "visibility": "open"})
+        self.write(hal, "ivy@localhost/d1", "m3", kind="headline")
+        self.assertIn("id='m3'", self.heard(ivy, "one"))
+
+
+class Reload(unittest.TestCase):
+    stream, heard, take = Messages.stream, Messages.heard, Messages.take
+
+    def test_what_was_answered_while_messages_were_off(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as settings:
+            self.service = XMPPService("--auth", "open", "--config", settings.name, plain=True)
+            self.addCleanup(self.service.close)
+            zed = self.service.login("zed", "phone")
+            self.addCleanup(zed.close)
+
+            def turn(word):
+                settings.seek(0)
+                settings.write("messages: %s\n" % word)
+                settings.truncate()
+                settings.flush()
+                self.service.signal(signal.SIGHUP)
+                end = time.monotonic() + WAIT
+                while ("error" in zed.call("send", {"accounts": ["zed"], "body": "?"})) \
+                        != (word == "off"):
+                    self.assertLess(time.monotonic(), end)
+
+            amy = self.stream("amy")
+            for ref in ("m1", "m2"):
+                zed.ok("send", {"accounts": ["amy"], "body": "x" * 40_000, "ref": ref})
+            said = amy.until("<ping xmlns='urn:xmpp:ping'/></iq>")
+            self.assertIn("id='m1'", said)
+            number = re.search("id='(taken-[0-9]+)'", said).group(1)
+            turn("off")
+            amy.send("<iq type='result' id='%s' to='localhost'/>" % number)
+            self.assertNotIn("<message", self.heard(amy, "off"))
+            bea = self.stream("bea")
+            self.heard(bea, "late")
+            turn("on")
+            zed.ok("send", {"accounts": ["bea"], "body": "x", "ref": "m3"})
+            self.assertIn("id='m3'", self.take(bea))
+            self.take(amy)
+            self.assertIn("id='m2'", self.take(amy))
 
 
 class Libraries(Served, unittest.IsolatedAsyncioTestCase):
