@@ -96,7 +96,9 @@ struct SimulatedPasswords {
     /// Nothing is under way: what is stored holds.
     mutating func rest(_ stored: Set<String>) {
         lost = []
-        for (account, state) in states where state == .uncertain && !stored.contains(account) {
+        // The request of a client that is gone may still be under way.
+        let settled = states.filter { $0.value == .uncertain && pending[$0.key, default: 0] == 0 }
+        for account in settled.keys where !stored.contains(account) {
             put(.none, account)
         }
     }

@@ -33,7 +33,7 @@ extension Simulation {
         configuration.engine.limits.contactsPerAccountMax = Int.random(in: 2...6, using: &random)
         configuration.engine.limits.requestsPerAccountMax = Int.random(in: 1...4, using: &random)
         configuration.engine.limits.messagesPerAccountMax = Int.random(in: 4...20, using: &random)
-        configuration.engine.limits.messagesPerSenderMax = Int.random(in: 5...50, using: &random)
+        configuration.engine.limits.messagesPerSenderMax = Int.random(in: 2...15, using: &random)
         configuration.engine.disconnectGraceSeconds = Int.random(
             in: 0...Bound.disconnectGraceSeconds, using: &random)
         configuration.engine.restartGraceSeconds = Int.random(
