@@ -71,6 +71,47 @@ import Testing
     }
 }
 
+/// Messages that were addressed to a device, as XMPP clients address them.
+@Suite struct `Messages that prefer a device` {
+    private let world = World()
+    private let zs: ConnectionID
+
+    init() {
+        zs = world.login("zs", "phone")
+        _ = world.take(zs)
+    }
+
+    private func send(to device: String, _ body: String) {
+        world.handle(from: zs) { texts in
+            .send(
+                account: nil,
+                Send(
+                    accounts: texts.add(names: [Array("lisi".utf8)]),
+                    body: texts.add(Array(body.utf8)),
+                    stanza: StanzaParts(
+                        kind: .chat, language: texts.add([]),
+                        addressed: texts.add(Array(device.utf8)),
+                        extra: texts.add([])), expirySeconds: 600))
+        }
+    }
+
+    @Test func `are sent to it alone until it ends`() {
+        let phone = world.login("lisi", "phone", messages: .on)
+        let tablet = world.login("lisi", "tablet", messages: .on)
+        world.handle(.setAvailability(Availability(priority: -1)), from: phone)
+        _ = (world.take(phone), world.take(tablet))
+        send(to: "phone", "one")
+        send(to: "other", "two")
+        #expect(world.take(phone) == [.messages(["one"])])
+        #expect(world.take(tablet) == [.messages(["two"])])
+        world.checkInvariants()
+        world.drop(phone)
+        world.pass(milliseconds: 1)
+        #expect(world.take(tablet).contains(.messages(["one"])))
+        world.checkInvariants()
+    }
+}
+
 /// What limits senders.
 @Suite struct `Limits on senders` {
     @Test func `do not reject more recipients than the burst for ever`() {

@@ -42,16 +42,24 @@ private func parts(
                     account: bytes("alice"), body: bytes("Hi"), ref: nil, parts: parts(.normal)))
     }
 
-    @Test func `that are not to be stored go to a device`() throws {
+    @Test func `that are not to be stored go to a device, or to all`() throws {
         let relayed = XMPPRequest.relayMessage(account: bytes("bob"), device: bytes("x"))
+        let relayedToAll = XMPPRequest.relayMessage(account: bytes("bob"), device: nil)
         for content in [
             "<composing xmlns='http://jabber.org/protocol/chatstates'/>",
             "<body>Hi</body><no-store xmlns='urn:xmpp:hints'/>",
         ] {
             let rest = "type='chat'>\(content)</message>"
             #expect(try request("<message to='bob@example.org/x' " + rest) == relayed)
-            #expect(try request("<message to='bob@example.org' " + rest) == .ignore)
+            #expect(try request("<message to='bob@example.org' " + rest) == relayedToAll)
+            #expect(
+                try request("<message " + rest)
+                    == .relayMessage(account: bytes("alice"), device: nil))
+            #expect(try request("<message to='example.org' " + rest) == .ignore)
         }
+        let rest = "type='error'/>"
+        #expect(try request("<message to='bob@example.org/x' " + rest) == relayed)
+        #expect(try request("<message to='bob@example.org' " + rest) == .ignore)
     }
 
     @Test func `have a limit`() throws {

@@ -101,6 +101,39 @@ class Messages(Served, unittest.TestCase):
         eve.send("<presence/>")
         self.assertIn("id='m1'", self.take(eve))
 
+    def test_a_full_jid_prefers_its_device(self):
+        una = self.stream("una")
+        tom = self.stream("tom", "<presence><priority>-1</priority></presence>")
+        self.heard(tom, "here")
+        other = Stream(self.service.xmpp_port)
+        self.addCleanup(other.close)
+        other.login("tom", "d2")
+        other.send("<presence/>")
+        self.heard(other, "here")
+        self.write(una, "tom@localhost/d1", "m1")
+        self.write(una, "tom@localhost/d3", "m2")
+        self.assertEqual(re.findall("id='(m[0-9])'", self.heard(other, "some")), ["m2"])
+        self.assertEqual(
+            re.findall("id='(m[0-9])'", tom.until("id='taken-") + self.heard(tom, "one")), ["m1"])
+        # It ends without taking: the message is for all that are left.
+        tom.close()
+        self.assertIn("to='tom@localhost/d1' id='m1'", other.until("id='m1'"))
+
+    def test_what_is_not_stored_goes_to_all_that_are_there(self):
+        vic = self.stream("vic")
+        readers = [self.stream("wes"), Stream(self.service.xmpp_port)]
+        self.addCleanup(readers[1].close)
+        readers[1].login("wes", "d2")
+        readers[1].send("<presence><priority>-1</priority></presence>")
+        for reader in readers:
+            self.heard(reader, "here")
+        vic.send("<message to='wes@localhost' type='chat' id='s1'><composing "
+                 "xmlns='http://jabber.org/protocol/chatstates'/></message>")
+        self.write(vic, "wes@localhost", "h1", kind="headline")
+        said = readers[0].until("id='h1'")
+        self.assertIn("id='s1'", said)
+        self.assertNotIn("<message", self.heard(readers[1], "none"))
+
     def test_one_for_its_device_needs_no_presence(self):
         native = self.service.login("jan", "phone")
         self.addCleanup(native.close)

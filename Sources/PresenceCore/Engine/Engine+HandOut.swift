@@ -99,6 +99,24 @@ extension Engine {
         return message.number < sessions[session].id.ordinal
     }
 
+    /// The session of a device, if it is sent messages.
+    func reader(of account: AccountHandle, on device: [UInt8]) -> UInt32? {
+        guard !readers.isEmpty, let session = session(of: account, on: device),
+            readers[session] != nil
+        else { return nil }
+        return session
+    }
+
+    /// A session is sent no messages any more: those that preferred its device are for all.
+    mutating func endReading(_ session: UInt32, at now: Moment) {
+        guard readers.removeValue(forKey: session) != nil else { return }
+        let account = AccountHandle(index: sessions[session].account)
+        guard inboxes.mention(account.index),
+            inboxes[account].messages.contains(where: \.isPreference)
+        else { return }
+        expectExpiry(ofMessagesFor: account, at: now.mono)
+    }
+
     /// Whether a session is told how many messages wait for it.
     func tellsWaiting(_ session: UInt32) -> Bool {
         settings.messages == .on && readers[session] != nil
@@ -119,11 +137,18 @@ extension Engine {
     /// Whether a session may get a message: one for its device, or for all, unless its priority is
     /// negative (RFC 6121, section 4.7.2.3) or it has not shown itself.
     private func mayGet(_ message: WaitingMessage, _ session: UInt32) -> Bool {
-        guard message.device == .none else {
-            return strings.equals(message.device, strings.bytes(of: sessions[session].device).span)
+        if message.device != .none {
+            let device = strings.bytes(of: message.device)
+            if strings.equals(sessions[session].device, device.span) { return true }
+            let account = AccountHandle(index: sessions[session].account)
+            guard message.isPreference, reader(of: account, on: device) == nil else { return false }
         }
-        guard sessions[session].phase == .connected else { return false }
+        return sessions[session].phase == .connected && priority(of: session) >= 0
+    }
+
+    /// The priority of the device of a session.
+    func priority(of session: UInt32) -> Int8 {
         let number = sessions[session].availability
-        return number == none || availabilities[number].priority >= 0
+        return number == none ? 0 : availabilities[number].priority
     }
 }

@@ -226,8 +226,8 @@ extension Engine {
 
     /// The device that is to be handed a stanza of a client, if it is connected. It need not be
     /// shown. A question, which the device answers by itself, is only for those whom the account
-    /// lets see it, and to whom the device has presented itself; a message also for those who may
-    /// write to it.
+    /// lets see it, and to whom the device has presented itself; a message also for accounts that
+    /// may write to it.
     public func relayTarget(
         of account: [UInt8], device: [UInt8], _ kind: RelayedKind, from connection: ConnectionID
     ) throws(Refusal) -> RelayTarget {
@@ -239,6 +239,27 @@ extension Engine {
             mayRelay(kind, to: account, sender) || hasDirected(session, to: sender)
         else { throw Refusal(.unknownContact) }
         return RelayTarget(connection: target, isOfContact: areRelated(account, sender))
+    }
+
+    /// The devices that are handed a message that is not stored and is for no device (RFC 6121,
+    /// section 8.5.2.1): those that are shown with a priority of 0 or more, but for the sender's.
+    public func relayTargets(
+        of account: [UInt8], from connection: ConnectionID
+    ) throws(Refusal) -> [RelayTarget] {
+        guard case .client(_, let sender) = caller(of: connection) else {
+            throw Refusal(.notLoggedIn)
+        }
+        guard let account = find(account.span), mayRelay(.message, to: account, sender) else {
+            throw Refusal(.unknownContact)
+        }
+        let isOfContact = areRelated(account, sender)
+        return shownSessions(of: account).compactMap { session in
+            guard sessions[session].client == .xmpp, sessions[session].phase == .connected,
+                priority(of: session) >= 0, let target = connectionID(of: session),
+                target != connection
+            else { return nil }
+            return RelayTarget(connection: target, isOfContact: isOfContact)
+        }
     }
 
     private func mayRelay(

@@ -56,7 +56,8 @@ extension Engine {
         let pending = PendingSend(
             message: message, connection: request.connection, sender: sender?.index ?? none,
             requested: now, expiry: expiry, amount: amount, recipients: recipients,
-            device: send.device.map { texts.bytes($0) }, isOfAppServer: !isClient,
+            device: (send.device ?? send.preferredDevice).map { texts.bytes($0) },
+            isPreference: send.device == nil, isOfAppServer: !isClient,
             accounts: hold(accounts[0], accounts.dropFirst() + (sender.map { [$0] } ?? [])))
         let record = MessageRecord(
             message: message, sender: sender,
@@ -68,7 +69,7 @@ extension Engine {
             recipients: recipients.map {
                 MessageRecord.Recipient(account: $0.account, isOfStranger: $0.isOfStranger)
             },
-            device: pending.device.map { effects.copy($0) }, byteCount: amount.byteCount)
+            device: send.device.map { effects.copy(texts.bytes($0)) }, byteCount: amount.byteCount)
         let ticket = inFlight.nextTicket()
         sendsInFlight.add(pending, ticket)
         effects.persist(.putMessage(record), ticket: ticket)
@@ -90,8 +91,8 @@ extension Engine {
         return effects.copy(sessions[session].device, from: strings)
     }
 
-    /// A message for each recipient counts as a publish; at most the burst, or it would be rejected
-    /// for ever.
+    /// A message for each recipient counts as a publish; at most the burst, or it would never be
+    /// accepted.
     private mutating func checkSendPace(
         of sender: AccountHandle?, count: Int, at now: Moment
     ) throws(Refusal) {
@@ -220,11 +221,12 @@ extension Engine {
     mutating func applySend(_ send: PendingSend, at now: Moment, into effects: inout Effects) {
         var reached = 0
         for (place, recipient) in send.recipients.enumerated() {
-            let device = send.device.map { strings.insert($0.span) } ?? .none
+            let device = device(of: send, for: recipient.account)
             let message = WaitingMessage(
                 id: send.message, expires: send.expiry.mono, sender: send.sender,
                 byteCount: UInt32(send.amount.byteCount), place: UInt16(place),
-                isOfStranger: recipient.isOfStranger, device: device)
+                isOfStranger: recipient.isOfStranger, device: device,
+                isPreference: device != .none && send.isPreference)
             add(message, for: recipient.account)
             note(message, for: recipient.account, at: send.requested.wall)
             if fetchForReaders(of: recipient.account, message, into: &effects) { reached += 1 }
@@ -237,6 +239,14 @@ extension Engine {
                     recipients: send.recipients.count,
                     reached: send.isOfAppServer ? reached : nil)))
         release(send.accounts)
+    }
+
+    /// The device that a message is for. A preference for one that is not sent messages is none.
+    private mutating func device(of send: PendingSend, for account: AccountHandle) -> SlabRef {
+        guard let device = send.device,
+            !send.isPreference || reader(of: account, on: device) != nil
+        else { return .none }
+        return strings.insert(device.span)
     }
 
     /// Adds a message that has a place, and sees to its expiry.

@@ -86,7 +86,7 @@ extension Engine {
             links[Int(session)].connection = none
             links[Int(session)].cursor = .complete
             dropConflation(of: session)
-            readers[session] = nil
+            endReading(session, at: now)
             stats.sessionsConnected -= 1
         } else {
             stats.appServers -= 1

@@ -16,8 +16,10 @@ struct PendingSend {
     /// What it counts for, for each recipient.
     let amount: MessageAmount
     let recipients: [Recipient]
-    /// Only this device of the one recipient.
+    /// This device of the one recipient.
     let device: [UInt8]?
+    /// Whether it is for all devices unless this one is sent messages when it is stored.
+    let isPreference: Bool
     /// Whether the peer may know how many were reached.
     let isOfAppServer: Bool
     let accounts: HeldAccounts

@@ -13,8 +13,11 @@ struct WaitingMessage {
     let place: UInt16
     /// Whether the sender is a stranger to the recipient.
     let isOfStranger: Bool
-    /// Only for the device with this name; `SlabRef.none`: for whichever takes it first.
+    /// For the device with this name; `SlabRef.none`: for whichever takes it first.
     let device: SlabRef
+    /// Whether it is for whichever takes it first unless that device has a session that is sent
+    /// messages. Not kept over a restart, as such a session is not.
+    var isPreference = false
 
     var key: WaitingKey { WaitingKey(message: id, place: place) }
     var amount: MessageAmount { MessageAmount(count: 1, byteCount: Int(byteCount)) }

@@ -15,6 +15,12 @@ public struct Send: Hashable, Sendable {
     /// Seconds for which it waits.
     public var expirySeconds: Int
 
+    /// The device that a stanza was addressed to: it alone is sent the message while it is sent
+    /// messages. Otherwise it is for all devices of the account.
+    var preferredDevice: ByteRange? {
+        stanza.flatMap { $0.addressed.count > 0 ? $0.addressed : nil }
+    }
+
     /// A request to send.
     public init(
         accounts: NameList, device: ByteRange? = nil, body: ByteRange, ext: ByteRange? = nil,

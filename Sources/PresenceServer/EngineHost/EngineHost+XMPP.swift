@@ -25,7 +25,8 @@ struct RelayedStanza: Sendable {
     /// The connection of the sender, which waits until it is known whether the device is there.
     var connection: ConnectionID
     var account: [UInt8]
-    var device: [UInt8]
+    /// Nil: all devices that are available with a priority of 0 or more.
+    var device: [UInt8]?
     /// The id of the iq; empty: it has none.
     var id: [UInt8]
     var kind: RelayedKind
@@ -137,8 +138,9 @@ extension EngineHost {
     /// that is stalled. What it has asked for it is sent in any case.
     mutating func relay(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
         let sender = stanza.connection
+        guard let device = stanza.device else { return try relayToAll(stanza, at: now) }
         let target = try engine.relayTarget(
-            of: stanza.account, device: stanza.device, stanza.kind, from: sender)
+            of: stanza.account, device: device, stanza.kind, from: sender)
         let receiver = target.connection
         let isAsked =
             stanza.kind == .answer && relayedRequests.take(stanza.id, from: receiver, to: sender)
@@ -151,6 +153,22 @@ extension EngineHost {
         output.shared.effects.answer(sender, .done)
         guard !stalledLoops.contains(loops.loop(of: receiver.slot)) else { return }
         output.append(.relay(output.shared.add(stanza.stanza)), for: receiver)
+    }
+
+    /// Hands a message that is not stored to the devices of an account that keep up and have not
+    /// been sent too many.
+    private mutating func relayToAll(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
+        let targets = try engine.relayTargets(of: stanza.account, from: stanza.connection)
+        output.shared.effects.answer(stanza.connection, .done)
+        for target in targets {
+            let receiver = target.connection
+            guard
+                relayed.take(for: receiver.slot, ofContact: target.isOfContact, at: now.mono)
+                    == nil,
+                !stalledLoops.contains(loops.loop(of: receiver.slot))
+            else { continue }
+            output.append(.relay(output.shared.add(stanza.stanza)), for: receiver)
+        }
     }
 
     /// Hands an event to those of its receivers that are XMPP clients.

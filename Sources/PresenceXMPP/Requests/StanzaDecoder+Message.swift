@@ -13,10 +13,15 @@ extension StanzaDecoder {
         let isError = type.isEqual(to: "error")
         guard !isError, !type.isEqual(to: "headline"), stanza.isStored else {
             // What clients send by themselves needs no error, which some show to their users.
-            guard case .device(let account, let device?) = try? address(head.to),
-                !stanza.isOfIncompleteStanza
-            else { return .ignore }
-            return .relayMessage(account: account, device: device)
+            guard let target = try? address(head.to), !stanza.isOfIncompleteStanza else {
+                return .ignore
+            }
+            return switch target {
+            case .device(let account, let device?): .relayMessage(account: account, device: device)
+            case .account(let account) where !isError: .relayMessage(account: account, device: nil)
+            case .none where !isError: .relayMessage(account: sender.account, device: nil)
+            case .none, .service, .account, .device: .ignore
+            }
         }
         let target = try address(head.to)
         guard !stanza.isOfIncompleteStanza else { throw .elementsTooLarge }

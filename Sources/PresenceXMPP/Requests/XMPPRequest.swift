@@ -82,8 +82,9 @@ public enum XMPPRequest: Hashable, Sendable {
 
     /// Store a message for its recipient.
     case send(WrittenMessage)
-    /// Give a message that is not stored to a device, if it is there.
-    case relayMessage(account: [UInt8], device: [UInt8])
+    /// Give a message that is not stored to a device, if it is there; nil: to all that are
+    /// available with a priority of 0 or more.
+    case relayMessage(account: [UInt8], device: [UInt8]?)
 
     // MARK: Others
 

@@ -74,7 +74,7 @@ extension XMPPClient {
     /// Relays a message that is not stored. Nothing is said of one that is too long.
     private func relayMessage(
         _ stanza: XMLElement, _ head: StanzaHead, of sender: StanzaSender, to account: [UInt8],
-        _ device: [UInt8], _ clients: inout Clients
+        _ device: [UInt8]?, _ clients: inout Clients
     ) {
         var relayed = StanzaTemplate()
         guard relayed.appendRelayed(stanza, from: sender, bytesMax: Self.relayedBytesMax) else {
