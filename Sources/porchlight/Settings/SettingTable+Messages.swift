@@ -32,7 +32,8 @@ extension SettingTable {
             .count(
                 "message-bytes-in-all-max", \Live.limits.messageBytesInAllMax,
                 8_388_608...1_099_511_627_776, .bytes,
-                "Bytes of all messages that wait; above, error 503."),
+                "Bytes of all messages that wait; accounts fill half with messages to unrelated "
+                    + "ones; above, error 503."),
             .count(
                 "stranger-messages-per-second", \Live.engine.strangerPace.ratePerSecond,
                 1...100_000, .perSecond,
