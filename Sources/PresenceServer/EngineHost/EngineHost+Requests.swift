@@ -114,6 +114,7 @@ extension EngineHost {
         tokens.forget(lost.connection)
         passwords.forget(lost.connection)
         questions.forget(lost.connection)
+        messageFetches.remove(lost.connection)
         output.stanzaReceivers.remove(lost.connection.slot)
         relayed.remove(lost.connection.slot)
         relayedRequests.remove(lost.connection.slot)
