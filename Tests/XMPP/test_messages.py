@@ -132,6 +132,17 @@ class Messages(Served, unittest.TestCase):
         self.write(vic, "wes@localhost", "h1", kind="headline")
         said = readers[0].until("id='h1'")
         self.assertIn("id='s1'", said)
+        # What only the service says is left out, also for a full JID, and makes nothing stored.
+        for to, id in (("wes@localhost", "f1"), ("wes@localhost/d1", "f2")):
+            vic.send("<message to='%s' type='chat' id='%s'>"
+                     "<active xmlns='http://jabber.org/protocol/chatstates'/>"
+                     "<stanza-id xmlns='urn:xmpp:sid:0' by='wes@localhost' id='1'/>"
+                     "<delay xmlns='urn:xmpp:delay' from='localhost' "
+                     "stamp='2001-01-01T00:00:00Z'/></message>" % (to, id))
+            said = readers[0].until("id='%s'" % id) + readers[0].until("</message>")
+            self.assertIn("<active ", said)
+            self.assertNotIn("<stanza-id", said)
+            self.assertNotIn("<delay", said)
         self.assertNotIn("<message", self.heard(readers[1], "none"))
 
     def test_one_for_its_device_needs_no_presence(self):

@@ -131,17 +131,33 @@ extension Engine {
     /// What waits that a session may get, in order.
     private func messages(for session: UInt32) -> [WaitingMessage] {
         let account = AccountHandle(index: sessions[session].account)
-        return inboxes[account].messages.filter { mayGet($0, session) }
+        // Looked up once, however many messages prefer a device.
+        var areRead: [[UInt8]: Bool] = [:]
+        return inboxes[account].messages.filter { message in
+            mayGet(message, session) { device in
+                if let isRead = areRead[device] { return isRead }
+                let isRead = reader(of: account, on: device) != nil
+                areRead[device] = isRead
+                return isRead
+            }
+        }
+    }
+
+    private func mayGet(_ message: WaitingMessage, _ session: UInt32) -> Bool {
+        let account = AccountHandle(index: sessions[session].account)
+        return mayGet(message, session) { reader(of: account, on: $0) != nil }
     }
 
     /// Whether a session may get a message: one for its device, or for all, unless its priority is
-    /// negative (RFC 6121, section 4.7.2.3) or it has not shown itself.
-    private func mayGet(_ message: WaitingMessage, _ session: UInt32) -> Bool {
+    /// negative (RFC 6121, section 4.7.2.3) or it has not shown itself. `isRead` tells whether a
+    /// device of the account is sent messages.
+    private func mayGet(
+        _ message: WaitingMessage, _ session: UInt32, isRead: (_ device: [UInt8]) -> Bool
+    ) -> Bool {
         if message.device != .none {
             let device = strings.bytes(of: message.device)
             if strings.equals(sessions[session].device, device.span) { return true }
-            let account = AccountHandle(index: sessions[session].account)
-            guard message.isPreference, reader(of: account, on: device) == nil else { return false }
+            guard message.isPreference, !isRead(device) else { return false }
         }
         return sessions[session].phase == .connected && priority(of: session) >= 0
     }

@@ -160,6 +160,8 @@ extension EngineHost {
     private mutating func relayToAll(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
         let targets = try engine.relayTargets(of: stanza.account, from: stanza.connection)
         output.shared.effects.answer(stanza.connection, .done)
+        guard !targets.isEmpty else { return }
+        let shared = output.shared.add(stanza.stanza)
         for target in targets {
             let receiver = target.connection
             guard
@@ -167,7 +169,7 @@ extension EngineHost {
                     == nil,
                 !stalledLoops.contains(loops.loop(of: receiver.slot))
             else { continue }
-            output.append(.relay(output.shared.add(stanza.stanza)), for: receiver)
+            output.append(.relay(shared), for: receiver)
         }
     }
 

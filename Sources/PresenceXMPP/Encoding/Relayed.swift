@@ -34,8 +34,7 @@ extension StanzaTemplate {
             bytes.appendXML(attribute: "xml:lang", language)
         }
         bytes.append(literal: ">")
-        let isPresence = stanza.name.isEqual(to: "presence")
-        for child in stanza.elements where !(isPresence && child.isOfService) {
+        for child in stanza.elements where !child.isReserved(in: stanza) {
             let rest = max(0, bytesMax - (bytes.count - start))
             guard bytes.appendXML(child, in: Namespace.client, bytesMax: rest) else {
                 return false
@@ -56,5 +55,13 @@ extension StanzaTemplate {
         bytes.append(literal: " to='")
         appendJID(of: account, device: jid.resource.flatMap { Resource.device(of: $0) })
         bytes.append(literal: "'")
+    }
+}
+
+extension XMLElement {
+    /// Whether it is what only the service may say in such a stanza: receivers believe it.
+    fileprivate func isReserved(in stanza: XMLElement) -> Bool {
+        if stanza.name.isEqual(to: "presence") { return isOfService }
+        return stanza.name.isEqual(to: "message") && isOfServiceInMessage
     }
 }

@@ -70,7 +70,7 @@ extension XMLElement {
     /// Whether a message is stored: its user has written it, and does not want the contrary
     /// (XEP-0334).
     fileprivate var isStored: Bool {
-        !elements.allSatisfy(\.isSentUnseen)
+        !elements.allSatisfy { $0.isSentUnseen || $0.isOfServiceInMessage }
             && !elements.contains {
                 $0.isNamed("no-store", in: Namespace.hints)
                     || $0.isNamed("no-permanent-store", in: Namespace.hints)
@@ -78,7 +78,7 @@ extension XMLElement {
     }
 
     /// Whether it is what only the service may say in a message.
-    fileprivate var isOfServiceInMessage: Bool {
+    var isOfServiceInMessage: Bool {
         namespace.isEqual(to: Namespace.delay) || namespace.isEqual(to: Namespace.oldDelay)
             || isNamed("stanza-id", in: Namespace.stanzaIDs)
     }
