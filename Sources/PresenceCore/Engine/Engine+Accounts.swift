@@ -105,6 +105,13 @@ extension Engine {
         names.append(account.index, to: &bytes)
     }
 
+    /// The name of an account.
+    public func name(of account: AccountHandle) -> [UInt8] {
+        var name: [UInt8] = []
+        appendName(of: account, to: &name)
+        return name
+    }
+
     /// Forgets the accounts that earlier calls left without a reference, if their effects have been
     /// carried out. While they have not, records among them may name such an account.
     mutating func forgetRetired(after effects: borrowing Effects) {

@@ -5,14 +5,14 @@ extension Engine {
     public mutating func ownerOfNewCard(
         from connection: ConnectionID, at now: Moment
     ) throws(Refusal) -> [UInt8] {
-        let owner = try reader(connection)
+        let owner = try account(of: connection)
         try checkPublishPace(of: owner, at: now)
         return name(of: owner)
     }
 
     /// The account of a client that reads a card.
     public func readerOfCard(from connection: ConnectionID) throws(Refusal) -> [UInt8] {
-        name(of: try reader(connection))
+        name(of: try account(of: connection))
     }
 
     /// Whether a client may read the card of an account: of its own; of one whose visibility admits
@@ -21,24 +21,11 @@ extension Engine {
     public func mayReadCard(
         of account: [UInt8], from connection: ConnectionID
     ) throws(Refusal) -> Bool {
-        let reader = try reader(connection)
+        let reader = try self.account(of: connection)
         // One whose clients were never available, which it need not be to set a card.
         guard let account = find(account.span) else { return settings.visibility == .open }
         return mayAsk(account, reader) || areRelated(account, reader)
             || relations.relation(of: account, to: reader)?.seen == .pending
-    }
-
-    private func reader(_ connection: ConnectionID) throws(Refusal) -> AccountHandle {
-        guard case .client(_, let account) = caller(of: connection) else {
-            throw Refusal(.notLoggedIn)
-        }
-        return account
-    }
-
-    private func name(of account: AccountHandle) -> [UInt8] {
-        var name: [UInt8] = []
-        appendName(of: account, to: &name)
-        return name
     }
 
     /// Whether anything is known of an account with this name.

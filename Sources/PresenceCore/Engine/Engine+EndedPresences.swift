@@ -45,9 +45,7 @@ extension Engine {
     }
 
     private func name(ofPublisherOf topic: TopicHandle) -> [UInt8] {
-        var name: [UInt8] = []
-        appendName(of: AccountHandle(index: topics[topic.index].account), to: &name)
-        return name
+        name(of: AccountHandle(index: topics[topic.index].account))
     }
 
     /// Appends the ends of what a session knew: of devices that are not online again, and of the

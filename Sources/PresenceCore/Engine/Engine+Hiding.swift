@@ -231,9 +231,7 @@ extension Engine {
     public func relayTarget(
         of account: [UInt8], device: [UInt8], _ kind: RelayedKind, from connection: ConnectionID
     ) throws(Refusal) -> RelayTarget {
-        guard case .client(_, let sender) = caller(of: connection) else {
-            throw Refusal(.notLoggedIn)
-        }
+        let sender = try self.account(of: connection)
         guard let account = find(account.span), let session = session(of: account, on: device),
             sessions[session].client == .xmpp, let target = connectionID(of: session),
             mayRelay(kind, to: account, sender) || hasDirected(session, to: sender)
@@ -246,9 +244,7 @@ extension Engine {
     public func relayTargets(
         of account: [UInt8], from connection: ConnectionID
     ) throws(Refusal) -> [RelayTarget] {
-        guard case .client(_, let sender) = caller(of: connection) else {
-            throw Refusal(.notLoggedIn)
-        }
+        let sender = try self.account(of: connection)
         guard let account = find(account.span), mayRelay(.message, to: account, sender) else {
             throw Refusal(.unknownContact)
         }

@@ -27,6 +27,14 @@ extension Engine {
         }
     }
 
+    /// The account of a client.
+    func account(of connection: ConnectionID) throws(Refusal) -> AccountHandle {
+        guard case .client(_, let account) = caller(of: connection) else {
+            throw Refusal(.notLoggedIn)
+        }
+        return account
+    }
+
     /// The connection in a slot on which an account is logged in; nil: there is none.
     public func connection(inSlot slot: UInt32) -> ConnectionID? {
         guard Int(slot) < connections.count, case .client = connections[Int(slot)].peer else {

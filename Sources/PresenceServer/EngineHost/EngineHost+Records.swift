@@ -111,11 +111,7 @@ extension EngineHost {
         }
     }
 
-    func name(_ account: AccountHandle) -> [UInt8] {
-        var name: [UInt8] = []
-        engine.appendName(of: account, to: &name)
-        return name
-    }
+    func name(_ account: AccountHandle) -> [UInt8] { engine.name(of: account) }
 
     private func names(_ accounts: [AccountHandle]) -> PackedNames {
         var bytes: [UInt8] = []
