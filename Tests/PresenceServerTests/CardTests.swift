@@ -71,13 +71,20 @@ import Testing
                 of: alice, for: ConnectionID(slot: UInt32(number), generation: 1))
         }
         while let (number, _) = cards.nextRead() { begun.append(number) }
-        #expect(begun.count == Cards.readsMax)
+        #expect(begun.count == StoreReads<[UInt8]>.inProgressMax)
         for slot in 0..<200 {
             let ended = cards.endRead(begun.removeFirst(), wasFound: slot != 0)
             #expect(ended.slot == UInt32(slot))
             while let (number, _) = cards.nextRead() { begun.append(number) }
         }
         #expect(begun.isEmpty && cards.counters.read == 199)
+    }
+
+    @Test func `are not read for connections that have ended`() {
+        var cards = Cards()
+        cards.read(of: alice, for: connection)
+        cards.remove(connection)
+        #expect(cards.nextRead() == nil)
     }
 
     @Test func `of accounts that nobody uses are forgotten at the start`() {

@@ -50,7 +50,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// The cards of accounts, without their contents.
     var cards = Cards()
     /// Contents of messages that are being read.
-    var messageFetches = MessageFetches()
+    var messageReads = StoreReads<[MessageID]>()
     /// Failed logins of each network.
     var failedLogins: NetworkBuckets
     /// The feed, while it has readers or had one recently.

@@ -25,8 +25,6 @@ enum CardAnswer: Sendable {
 /// A connection has one request at a time. What is read and not yet in an outbox is bounded by the
 /// reads in progress; what is to be written, by its bytes.
 struct Cards {
-    /// Reads in progress, over all connections.
-    static let readsMax = 64
     /// Bytes of cards that are being stored.
     static let writingBytesMax = 16 << 20
     /// How often an account reads cards, over all its clients: at once, one for each contact that
@@ -47,10 +45,8 @@ struct Cards {
     private(set) var byteCount: Int
     private var works: [UInt64: Work] = [:]
     private var lastNumber: UInt64 = 0
-    /// Reads that wait until fewer are in progress, from `firstWaiting` on.
-    private var waiting: [(connection: ConnectionID, account: [UInt8])] = []
-    private var firstWaiting = 0
-    private var readCount = 0
+    /// Of the cards of these accounts.
+    private var reads = StoreReads<[UInt8]>()
     private var writingBytes = 0
     private(set) var counters = Counters()
 
@@ -107,20 +103,15 @@ struct Cards {
 
     /// Has a card read as soon as there is room for it.
     mutating func read(of account: [UInt8], for connection: ConnectionID) {
-        waiting.append((connection, account))
+        reads.add(account, for: connection)
     }
+
+    /// A connection has ended: no card is read for it any more.
+    mutating func remove(_ connection: ConnectionID) { reads.remove(connection) }
 
     /// The next read to begin; nil: none waits, or enough are in progress.
     mutating func nextRead() -> (number: UInt64, account: [UInt8])? {
-        guard firstWaiting < waiting.count, readCount < Self.readsMax else { return nil }
-        let (connection, account) = waiting[firstWaiting]
-        firstWaiting += 1
-        // Moving the rest costs no more than what was taken.
-        if firstWaiting * 2 >= waiting.count {
-            waiting.removeFirst(firstWaiting)
-            firstWaiting = 0
-        }
-        readCount += 1
+        guard let (connection, account) = reads.next() else { return nil }
         return (add(.read(connection)), account)
     }
 
@@ -129,7 +120,7 @@ struct Cards {
         guard case .read(let connection) = works.removeValue(forKey: number) else {
             preconditionFailure("the answer to no read of a card")
         }
-        readCount -= 1
+        reads.end()
         if wasFound { counters.read += 1 }
         return connection
     }

@@ -11,18 +11,15 @@ import PresenceXMPP
 extension EngineHost {
     /// Has contents of messages read for a connection, as soon as there is room for it.
     mutating func fetch(_ messages: Range<Int>, for connection: ConnectionID) {
-        messageFetches.add(
-            MessageFetches.Fetch(
-                connection: connection,
-                messages: Array(output.shared.effects.messages[messages])))
+        messageReads.add(Array(output.shared.effects.messages[messages]), for: connection)
         beginFetches()
     }
 
     private mutating func beginFetches() {
-        while let fetch = messageFetches.next() {
+        while let (connection, ids) = messageReads.next() {
             store.submit(
-                .messages(ids: fetch.messages.map { Int64(clamping: $0.number) }),
-                token: ReadPurpose.messages(fetch.connection).token)
+                .messages(ids: ids.map { Int64(clamping: $0.number) }),
+                token: ReadPurpose.messages(connection).token)
         }
     }
 
@@ -30,7 +27,7 @@ extension EngineHost {
     mutating func reportMessages(
         _ result: ReadOutcome.Result, for connection: ConnectionID, at now: Moment
     ) {
-        messageFetches.end()
+        messageReads.end()
         switch result {
         case .messages(let rows): handOut(rows, to: connection, at: now.wall)
         case .failed(let fault):

@@ -1,20 +1,14 @@
 import PresenceCore
 
-/// Reads of the contents of messages, of which a few are in progress at a time.
+/// Reads of the store for clients, of which a few are in progress at a time.
 ///
-/// A session has one at a time, of at most its window: so what is read and not yet in an outbox is
-/// bounded, however many sessions begin at once.
-struct MessageFetches {
+/// A connection has one at a time, of a bounded size: so what is read and not yet in an outbox is
+/// bounded, however many connections ask at once.
+struct StoreReads<Question> {
     /// Reads in progress.
-    static let inProgressMax = 64
+    static var inProgressMax: Int { 64 }
 
-    /// What is to be read for a connection.
-    struct Fetch: Equatable {
-        let connection: ConnectionID
-        let messages: [MessageID]
-    }
-
-    private var waiting: [ConnectionID: [MessageID]] = [:]
+    private var waiting: [ConnectionID: Question] = [:]
     /// The order in which they came, from `first` on. Those that wait no more are left in it for a
     /// while.
     private var order: [ConnectionID] = []
@@ -27,10 +21,11 @@ struct MessageFetches {
     /// The connections that are remembered, for tests of what they can cost.
     var orderCount: Int { order.count }
 
-    mutating func add(_ fetch: Fetch) {
-        precondition(waiting[fetch.connection] == nil, "two reads for a session")
-        waiting[fetch.connection] = fetch.messages
-        order.append(fetch.connection)
+    /// Has something read for a connection as soon as there is room for it.
+    mutating func add(_ question: Question, for connection: ConnectionID) {
+        precondition(waiting[connection] == nil, "two reads for a connection")
+        waiting[connection] = question
+        order.append(connection)
         compact()
     }
 
@@ -39,15 +34,15 @@ struct MessageFetches {
     mutating func remove(_ connection: ConnectionID) { waiting[connection] = nil }
 
     /// The next read to begin; nil: none waits, or enough are in progress.
-    mutating func next() -> Fetch? {
+    mutating func next() -> (connection: ConnectionID, question: Question)? {
         guard inProgressCount < Self.inProgressMax else { return nil }
         while first < order.count {
             let connection = order[first]
             first += 1
-            guard let messages = waiting.removeValue(forKey: connection) else { continue }
+            guard let question = waiting.removeValue(forKey: connection) else { continue }
             inProgressCount += 1
             compact()
-            return Fetch(connection: connection, messages: messages)
+            return (connection, question)
         }
         compact()
         return nil
@@ -55,7 +50,7 @@ struct MessageFetches {
 
     /// A read has ended.
     mutating func end() {
-        precondition(inProgressCount > 0, "the answer to no read of messages")
+        precondition(inProgressCount > 0, "the answer to no read")
         inProgressCount -= 1
     }
 
