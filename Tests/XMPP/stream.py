@@ -1,6 +1,7 @@
 """An XMPP client by hand: what it sends is what a test says, byte for byte."""
 
 import base64
+import codecs
 import socket
 
 HEADER = ("<stream:stream xmlns='jabber:client' "
@@ -16,6 +17,14 @@ class Stream:
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.settimeout(wait)
         self.rest = ""
+        # A character may arrive in pieces.
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def receive(self):
+        """Reads on. Returns whether the service has sent something."""
+        received = self.socket.recv(65536)
+        self.rest += self.decoder.decode(received)
+        return bool(received)
 
     def send(self, text):
         self.socket.sendall(text.encode())
@@ -23,10 +32,8 @@ class Stream:
     def until(self, text):
         """What was received, up to and with `text`."""
         while text not in self.rest:
-            received = self.socket.recv(65536)
-            if not received:
+            if not self.receive():
                 raise EOFError(self.rest)
-            self.rest += received.decode()
         end = self.rest.index(text) + len(text)
         found, self.rest = self.rest[:end], self.rest[end:]
         return found
@@ -35,18 +42,17 @@ class Stream:
         """Takes what was received next, which must be `pattern`."""
         while not (found := pattern.match(self.rest)):
             try:
-                received = self.socket.recv(65536)
+                has_received = self.receive()
             except TimeoutError:
-                received = b""
-            if not received:
+                has_received = False
+            if not has_received:
                 raise AssertionError("received %r, not %s" % (self.rest, pattern.pattern))
-            self.rest += received.decode()
         self.rest = self.rest[found.end():]
 
     def end(self):
         """What was received until the service closed the connection."""
-        while received := self.socket.recv(65536):
-            self.rest += received.decode()
+        while self.receive():
+            pass
         return self.rest
 
     def authenticate(self, name, secret="x"):
