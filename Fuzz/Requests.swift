@@ -94,8 +94,8 @@ private struct Spelled: Equatable {
             list(request.accounts, 1...100, decoder)
             name(request.device, decoder, bytesMax: 64)
             require(request.device == nil || request.accounts.count == 1, "a device of several")
-            text(request.body, 1...49_152, decoder)
-            text(request.ext, 0...49_151, decoder)
+            text(request.body, 1...131_072, decoder)
+            text(request.ext, 0...131_071, decoder)
             text(request.ref, 1...64, decoder)
             number(request.expirySeconds, 60...2_592_000)
         case .take(let message):

@@ -54,7 +54,7 @@ public struct HTTPLimits: Sendable {
     /// Readers of the feed at the same time.
     public var feedReadersMax = 32
     /// Bytes of a request's body.
-    public var bodyBytesMax = 1 << 16
+    public var bodyBytesMax = 1 << 18
     /// Bytes of a request's first line. A URL may name 100 publishers of 128 bytes each, of which
     /// every one takes three.
     public var lineBytesMax = 48 << 10

@@ -115,7 +115,7 @@ public struct ConnectionLimits: Sendable {
     /// The same of XMPP clients, whose users may be asked meanwhile whether they trust a
     /// certificate, or for a name and a password to register.
     public var xmppLoginSeconds = 120
-    /// Seconds within which a frame must be complete.
+    /// Seconds within which a frame must be complete; one that is longer, each 64 KiB of it.
     public var frameSeconds = 10
     /// Seconds that a connection that is being closed has to read the final frames.
     public var farewellSeconds = 10
@@ -130,6 +130,9 @@ public struct ConnectionLimits: Sendable {
     /// Bytes in all that may wait for clients who have not taken what they were sent; beyond,
     /// the outboxes of all of them are treated as full.
     public var outboxBytesInAllMax = 512 << 20
+    /// Bytes in all that clients may have sent of messages above 64 KiB which are not complete;
+    /// beyond, the connections of those that began first end.
+    public var largeInputBytesMax = 64 << 20
     /// Bytes in the outbox of a client that has not taken what it was sent, answers and
     /// expiries included; one that has more is closed.
     public var backlogBytesMax = 2 << 20

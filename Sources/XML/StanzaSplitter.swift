@@ -131,7 +131,8 @@ public struct StanzaSplitter: Sendable {
         returned = 0
     }
 
-    private mutating func forgetIfReturned() {
+    /// Frees the memory of parts that were read, unless more has arrived than they.
+    public mutating func forgetIfReturned() {
         if returned == kept.count { dropReturned() }
     }
 }

@@ -32,7 +32,7 @@ struct Send: ParsableCommand {
     @Option(help: "Only for this device of the recipient, which is one account.")
     var device: String?
 
-    @Option(help: "A text for the app; with the message at most 49,152 bytes.")
+    @Option(help: "A text for the app; with the message at most 131,072 bytes.")
     var ext: String?
 
     @Option(

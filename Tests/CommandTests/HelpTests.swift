@@ -57,7 +57,7 @@ import Testing
         let expiries = limits.messageExpirySecondsMin...limits.messageExpirySecondsMax
         #expect(send.contains("expires: \(expiries.lowerBound) to \(expiries.upperBound)."))
         #expect(send.contains("(default: \(limits.messageExpirySecondsDefault))"))
-        #expect(limits.messageBytesMax == 49_152 && send.contains("at most 49,152 bytes"))
+        #expect(limits.messageBytesMax == 131_072 && send.contains("at most 131,072 bytes"))
         #expect(limits.refBytesMax == 64 && send.contains("at most 64 bytes"))
     }
 

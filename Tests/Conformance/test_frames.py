@@ -8,7 +8,7 @@ import unittest
 
 from porchlight import KEEPALIVE, Case, frame, request
 
-AFTER = 65536
+AFTER = 262144
 BEFORE = 16384
 
 
@@ -51,13 +51,13 @@ class Frames(Case):
         self.assertEqual((closing["code"], closing["reason"]), (4400, "protocol_violation"))
         self.assertIsInstance(closing["message"], str)
 
-    def test_after_login_65536_is_taken(self):
+    def test_after_login_262144_is_taken(self):
         c = self.login(self.name("a"))
         for size in (AFTER - 1, AFTER):
             c.send(padded(size))
             self.assertIn("time", c.read()["result"])
 
-    def test_after_login_65537_is_closed_without_the_body(self):
+    def test_after_login_262145_is_closed_without_the_body(self):
         c = self.login(self.name("a"))
         c.raw(struct.pack(">I", AFTER + 1))
         self.assertEqual(c.closing()["code"], 4400)

@@ -36,7 +36,7 @@ class Login(Case):
             else:
                 numbers.add(thing)
         walk(limits)
-        for number in (128, 64, 65536, 60, 2592000, 604800, 4096, 100, 3000, 10):
+        for number in (128, 64, 262144, 60, 2592000, 604800, 4096, 100, 3000, 10):
             with self.subTest(number=number):
                 self.assertIn(number, numbers)
 

@@ -109,13 +109,13 @@ class Sending(MessageVerbs):
 
     def test_texts_that_are_none(self):
         empty, binary = self.file(b""), self.file(b"\xff\n")
-        long = "x" * 49_153
+        long = "x" * 131_073
         for words, typed, fault in (
                 (("bob",), "", "Standard input holds no text: it is empty.\n"),
                 (("bob",), "\n", "Standard input holds no text: it is empty.\n"),
-                (("bob",), long, "The text has 49153 bytes: give at most 49152.\n"),
+                (("bob",), long, "The text has 131073 bytes: give at most 131072.\n"),
                 (("bob", "xy", "--ext", long[:-2]), "",
-                 "The text and --ext together have 49153 bytes: give at most 49152.\n"),
+                 "The text and --ext together have 131073 bytes: give at most 131072.\n"),
                 (("bob", "--file", empty), "",
                  "The file %s given with --file holds no text: it is empty.\n" % empty),
                 (("bob", "--file", binary), "",

@@ -244,10 +244,10 @@ class Reload(Files):
         for _ in range(2):
             said = self.reload(s)
             self.assertIn("setting needs a restart: heartbeat 20 → 40 (%s:1)" % path, said)
-            self.assertIn("setting needs a restart: frame-bytes-max 65536 → 100000", said)
+            self.assertIn("setting needs a restart: frame-bytes-max 262144 → 100000", said)
         c = self.login("a", service=s)
         self.assertEqual(c.welcome["heartbeat"], 20)
-        self.assertEqual(c.welcome["limits"]["frameBytesMax"], 65536)
+        self.assertEqual(c.welcome["limits"]["frameBytesMax"], 262144)
 
     def test_missing_files_are_all_named_with_where_they_are_set(self):
         path = self.file("listen-tls: 127.0.0.1:0\ntls-certificate: {0}/c\ntls-key: {0}/k\n"

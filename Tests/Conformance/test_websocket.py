@@ -356,9 +356,9 @@ class Ends(WebSockets):
     def test_limit_after_login(self):
         web = self.upgraded().login(self.name("w"))
         body = json.dumps(request("ping", {}, 1))
-        web.send(message(body.ljust(65536)))
+        web.send(message(body.ljust(262144)))
         self.assertEqual(web.json()["id"], 1)
-        web.send(websocket.header(TEXT, 65537))
+        web.send(websocket.header(TEXT, 262145))
         self.ends(web, 1009)
 
     def test_shutdown(self):

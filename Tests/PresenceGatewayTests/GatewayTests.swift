@@ -102,8 +102,8 @@ private final class RunningService: Sendable {
         await #expect(throws: InProcessError.invalidBody(.invalidJSON)) {
             try await gateway.call(call)
         }
-        call.body = Array(repeating: 0x20, count: 70_000)
-        await #expect(throws: InProcessError.tooLong(bytesMax: 65_536)) {
+        call.body = Array(repeating: 0x20, count: 262_145)
+        await #expect(throws: InProcessError.tooLong(bytesMax: 262_144)) {
             try await gateway.call(call)
         }
     }

@@ -178,7 +178,7 @@ import Testing
         "GET /livez HTTP/1.1\r\nHost: a\r\nConnection: x\r\nConnection: close\r\n\r\n",
         "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /livez HTTP/1.1\r\n\r\n",
         "POST /v1/states HTTP/1.1\r\nHost: 1.1.1.1\r\nContent-Type: application/json\r\n"
-            + "Content-Length: 65537\r\n\r\n",
+            + "Content-Length: 262145\r\n\r\n",
     ])
     func `ends after such a request`(text: String) throws {
         let channel = try connect()

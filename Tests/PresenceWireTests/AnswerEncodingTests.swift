@@ -13,15 +13,15 @@ import Testing
             + #""subscriptionsPerAccountMax":3000,"sessionsPerAccountMax":10,"#
             + #""statusesPerAccountMax":100,"contactsPerAccountMax":1000,"#
             + #""requestsPerAccountMax":200,"#
-            + #""requestTextBytesMax":512,"availabilityTextBytesMax":1024,"messageBytesMax":49152,"#
-            + #""messageExpirySecondsMin":60,"messageExpirySecondsMax":2592000,"#
-            + #""messageExpirySecondsDefault":604800,"refBytesMax":64,"#
-            + #""accountsPerSendMax":\#(accountsPerSendMax),"pageEntriesMax":1000,"#
-            + #""pageEntriesDefault":100,"subscriptionExpirySecondsMin":60,"#
+            + #""requestTextBytesMax":512,"availabilityTextBytesMax":1024,"#
+            + #""messageBytesMax":131072,"messageExpirySecondsMin":60,"#
+            + #""messageExpirySecondsMax":2592000,"messageExpirySecondsDefault":604800,"#
+            + #""refBytesMax":64,"accountsPerSendMax":\#(accountsPerSendMax),"#
+            + #""pageEntriesMax":1000,"pageEntriesDefault":100,"subscriptionExpirySecondsMin":60,"#
             + #""subscriptionExpirySecondsMax":2592000,"statusExpirySecondsMin":60,"#
             + #""statusExpirySecondsMax":604800,"statusExpirySecondsDefault":604800,"#
             + #""customTypeMin":100,"customTypeMax":65535,"customValueMin":10000,"#
-            + #""customValueMax":2147483647,"frameBytesMax":65536,"#
+            + #""customValueMax":2147483647,"frameBytesMax":262144,"#
             + #""frameBytesBeforeLoginMax":16384,"#
             + #""serverFrameBytesMax":1048576,"requestIDBytesMax":128}}"#
     }

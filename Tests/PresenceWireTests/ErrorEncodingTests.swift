@@ -67,9 +67,9 @@ import Testing
             #""field":"ext","limit":4096,"count":5000"#
         ),
         (
-            Refusal(.tooLong, field: .body, limit: 49_152, count: 50_000),
-            "`body` and `ext` have 50000 bytes; at most 49152 are allowed.",
-            #""field":"body","limit":49152,"count":50000"#
+            Refusal(.tooLong, field: .body, limit: 131_072, count: 140_000),
+            "`body` and `ext` have 140000 bytes; at most 131072 are allowed.",
+            #""field":"body","limit":131072,"count":140000"#
         ),
         (
             Refusal(.outOfRange, field: .ref, min: 1, max: 64),

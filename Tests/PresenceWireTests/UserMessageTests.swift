@@ -70,15 +70,15 @@ import Testing
     }
 
     @Test(arguments: [
-        (0, 0), (0, 10), (1, 0), (1, 49_151), (49_152, 0), (49_153, 0), (49_152, 1), (1, 49_152),
-        (30_000, 19_153),
+        (0, 0), (0, 10), (1, 0), (1, 131_071), (131_072, 0), (131_073, 0), (131_072, 1),
+        (1, 131_072), (70_000, 61_073),
     ])
     func `one limit for the text and that of the app`(body: Int, ext: Int) {
         let refusal: Refusal? =
             if body == 0 {
-                Refusal(.outOfRange, field: .body, min: 1, max: 49_152)
-            } else if body + ext > 49_152 {
-                Refusal(.tooLong, field: .body, limit: 49_152, count: body + ext)
+                Refusal(.outOfRange, field: .body, min: 1, max: 131_072)
+            } else if body + ext > 131_072 {
+                Refusal(.tooLong, field: .body, limit: 131_072, count: body + ext)
             } else {
                 nil
             }

@@ -60,7 +60,7 @@ class Messages(Served, unittest.TestCase):
 
     def test_one_that_is_offline_gets_it_later(self):
         ann = self.stream("ann")
-        long = "长" * 13_000
+        long = "长" * 43_690
         self.assertNotIn("<error", self.write(ann, "ben@localhost", "m1", long))
         first = self.stream("ben")
         said = first.until("id='taken-")
@@ -93,6 +93,19 @@ class Messages(Served, unittest.TestCase):
             "<message from='dan@localhost/phone' to='cat@localhost' id='n1' type='chat'>"
             "<body>a&lt;b</body><ext xmlns='urn:porchlight:message:0'>{}</ext>"
             "<stanza-id xmlns='urn:xmpp:sid:0' by='cat@localhost' id='%s'/>" % sent["id"], said)
+
+    def test_the_longest_bodies_in_both_directions(self):
+        pam = self.stream("pam")
+        self.heard(pam, "here")
+        native = self.service.login("quin", "phone", messages=True)
+        self.addCleanup(native.close)
+        for body in ("x" * 131_072, "长" * 43_690):
+            self.assertNotIn("<error", self.write(pam, "quin@localhost", "m", body))
+            message, = native.note("messages")["params"]["messages"]
+            self.assertEqual(message["body"], body)
+            native.ok("take", {"id": message["id"]})
+            native.ok("send", {"accounts": ["pam"], "body": body})
+            self.assertIn("<body>%s</body>" % body, self.take(pam))
 
     def test_a_negative_priority_gets_none(self):
         eve = self.stream("eve", "<presence><priority>-1</priority></presence>")
@@ -179,7 +192,7 @@ class Messages(Served, unittest.TestCase):
 
     def test_refusals(self):
         fay = self.stream("fay")
-        said = self.write(fay, "gus@localhost", "m1", "x" * 49_153)
+        said = self.write(fay, "gus@localhost", "m1", "x" * 131_073)
         self.assertIn("<error type='modify'><policy-violation ", said)
         self.assertNotIn("xxx", said)
         said = self.write(fay, "gus@localhost", "m2", kind="groupchat")

@@ -38,7 +38,7 @@ public struct Limits: Hashable, Sendable {
     /// Bytes of the card of an account, as XML; XMPP only.
     public static let cardBytesMax = 65_536
     /// Bytes of UTF-8 in the body and the `ext` of a message, together.
-    public var messageBytesMax = 49_152
+    public var messageBytesMax = 131_072
     /// Bytes of UTF-8 in the `ref` of a message.
     public var refBytesMax = 64
     /// Recipients of one message of a client.
@@ -86,7 +86,7 @@ public struct Limits: Hashable, Sendable {
     /// Highest value: what a signed 32-bit integer holds.
     public var customValueMax = 2_147_483_647
     /// Body of a client's frame, in bytes.
-    public var frameBytesMax = 65_536
+    public var frameBytesMax = 262_144
     /// Body of a client's frame before it has logged in, in bytes.
     public var frameBytesBeforeLoginMax = 16_384
     /// Body of a frame from the service, in bytes; longer lists are split.

@@ -42,6 +42,7 @@ extension Clients {
         count(ending, of: slot)
         loseSession(of: slot, sessionEnd)
         protocols[slot].end()
+        largeInputs.remove(slot)
         table.beginClosing(slot)
         switch closing {
         case .whenWritten(let code, let word):
@@ -82,6 +83,7 @@ extension Clients {
         admission.leave(table.address(of: slot), table.peer(of: slot))
         if protocols.span[slot].client != nil { xmpp?.clientCount -= 1 }
         protocols[slot] = .none
+        largeInputs.remove(slot)
         table.free(slot)
         inbound.append(.closed)
     }
@@ -92,10 +94,9 @@ extension Clients {
         case .free: break
         case .anonymous: close(slot, .loginTimeout)
         case .serving:
-            guard let client = protocols.span[slot].client else {
-                return close(slot, .protocolViolation)
-            }
-            client.periodEnded(&self)
+            if let client = protocols.span[slot].client { return client.periodEnded(&self) }
+            guard largeInputs.hasNextPeriod(slot) else { return close(slot, .protocolViolation) }
+            setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
         case .ending, .closing: end(slot, .lost, .lost, .atOnce)
         }
     }

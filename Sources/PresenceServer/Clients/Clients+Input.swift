@@ -128,11 +128,25 @@ extension Clients {
     /// Sets the timeout for the rest of an incomplete message, or clears it.
     mutating func watchMessage(of slot: Int, isNew: Bool) {
         guard table.phase(of: slot) == .serving else { return }
+        watchSize(of: slot)
+        guard table.phase(of: slot) == .serving else { return }
         if isNew || !table.hasDeadline(slot) { protocols[slot].client?.beginArrival() }
         if !isInMessage(slot) {
             table.clearDeadline(of: slot)
         } else if isNew || !table.hasDeadline(slot) {
             setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
+        }
+    }
+
+    /// Notes what an incomplete message uses. If large ones use too much in all, those that began
+    /// first are given up.
+    private mutating func watchSize(of slot: Int) {
+        largeInputs.note(slot, bytes: bytesBuffered(slot))
+        let bytesMax = number.share(of: configuration.connection.largeInputBytesMax)
+        while let first = largeInputs.firstToEnd(bytesMax: bytesMax) {
+            counters.largeInputsEnded += 1
+            largeInputs.remove(first)
+            close(first, .overloaded)
         }
     }
 

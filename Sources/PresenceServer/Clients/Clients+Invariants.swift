@@ -4,6 +4,7 @@ extension Clients {
     /// Traps unless the table and the protocols agree with each other. O(connections).
     func checkInvariants() {
         table.checkInvariants()
+        largeInputs.checkInvariants()
         for slot in table.indices { check(slot) }
         let count = table.indices.count { protocols.span[$0].client != nil }
         precondition(counters.answersMismatched == 0, "an answer to no request")

@@ -39,6 +39,7 @@ extension Clients {
         measured.ownOutboxBytes = measuredTable.ownOutboxBytes
         measured.poolBytesIdle = measuredTable.poolBytesIdle
         measured.sharedFrameBytes = measuredTable.sharedFrameBytes
+        measured.largeInputBytes = largeInputs.bytes
         measured.bytesBlocked = table.bytesBlocked
         measured.bytesHeldBack = table.bytesHeldBack
         measured.deadlines = measuredTable.deadlines

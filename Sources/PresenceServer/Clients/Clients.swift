@@ -38,6 +38,8 @@ struct Clients: ~Copyable {
     var stanzas = DomainStanzas()
     /// What may still be carried out in this turn.
     var budget = TurnBudget()
+    /// Large messages that are not complete.
+    var largeInputs = LargeInputs()
     var admission: Admission
     /// What all XMPP clients use; nil: XMPP is not served.
     var xmpp: XMPPService?

@@ -73,10 +73,15 @@ extension ConnectionLoop where Link: ~Copyable {
             let outboxBytes = clients.table.outboxBytes(of: slot)
             switch clients.readNext(chunk, from: &offset, in: slot) {
             case .ended: return exchange(at: now)
-            case .needMore: return clients.watchMessage(of: slot, isNew: isLater)
+            case .needMore:
+                clients.watchMessage(of: slot, isNew: isLater)
+                return exchange(at: now)
             case .processed(let byteCount, let isInMessage):
                 exchange(at: now)
-                if !isInMessage { isLater = true }
+                if !isInMessage {
+                    isLater = true
+                    clients.largeInputs.remove(slot)
+                }
                 clients.charge(slot, byteCount, since: outboxBytes, at: now)
             }
         }

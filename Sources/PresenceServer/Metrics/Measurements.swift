@@ -49,6 +49,8 @@ struct LoopMeasurements: Sendable {
     var bytesBlocked = 0
     /// Bytes in outboxes behind them.
     var bytesHeldBack = 0
+    /// Bytes of large messages that are not complete.
+    var largeInputBytes = 0
     /// Entries of the wheel.
     var deadlines = 0
     /// Timer lag.

@@ -82,6 +82,14 @@ extension MetricTable {
                 "Protocol violations that closed the connection.", stats: .violations
             ) { $0.count(\.violations) },
             Metric(
+                .gauge, "porchlight_large_input_bytes",
+                "Bytes of messages above 64 KiB that are not complete."
+            ) { $0.sum(\.largeInputBytes) },
+            Metric(
+                .counter, "porchlight_large_inputs_ended_total",
+                "Connections closed inside a message above 64 KiB: all of those used too much."
+            ) { $0.count(\.largeInputsEnded) },
+            Metric(
                 .counter, "porchlight_websockets_total", "Connections that became WebSockets."
             ) { $0.count(\.webSockets) },
             Metric(

@@ -12,6 +12,8 @@ struct ServiceCounters: Sendable {
     var requests = 0
     var closedTooSlow = 0
     var violations = 0
+    /// Connections ended since large messages that were not complete used too much in all.
+    var largeInputsEnded = 0
     /// Answers to clients that had not asked: faults of ours.
     var answersMismatched = 0
     /// Connections that became WebSockets, those whose page's origin was refused, and pings.

@@ -83,6 +83,11 @@ public struct FrameSplitter: Sendable {
         }
     }
 
+    /// Frees the memory of a body that was read, unless more has arrived than it.
+    mutating func release(_ body: FrameBody) {
+        if body.place == .kept { unread.forgetIfEmpty() }
+    }
+
     private mutating func nextInChunk(
         _ chunk: RawSpan, from offset: inout Int, bodyBytesMax: Int
     ) -> FrameOutcome {

@@ -30,6 +30,11 @@ public enum InputBody: Hashable, Sendable {
     case frame(FrameBody)
     /// In the owner's buffer.
     case unmasked
+
+    /// Whether it is in the splitter.
+    public var isKept: Bool {
+        if case .frame(let body) = self { body.place == .kept } else { false }
+    }
 }
 
 /// What a peer must not have sent.
@@ -144,6 +149,14 @@ public enum InputSplitter {
             }
             return try splitter.withBody(place, in: chunk, read)
         }
+    }
+
+    /// Frees the memory of a body that was read: its owner may pause for long after it.
+    public mutating func release(_ place: InputBody) {
+        guard case .frame(let body) = place, case .native(var splitter) = self else { return }
+        self = .undecided
+        splitter.release(body)
+        self = .native(splitter)
     }
 
     /// Bytes that have arrived and were not yet returned.

@@ -125,6 +125,7 @@ public struct WebSocketReader: Sendable {
                 let place = unread.take(header.payloadCount)
                 let input = unread
                 let step = input.withBytes(place) { take(header, $0, &body) }
+                unread.forgetIfEmpty()
                 return step
             }
         }

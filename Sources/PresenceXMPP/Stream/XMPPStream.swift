@@ -121,6 +121,7 @@ public struct XMPPStream: Sendable {
                 let element = try splitter.withBytes(of: part, in: chunk) {
                     (bytes) throws(XMLError) in try service.reader.readStanza(bytes, in: scope)
                 }
+                splitter.forgetIfReturned()
                 let heard = hear(element, service, using: &random)
                 if case .startTLS = heard { offset = chunk.byteCount }
                 return heard

@@ -23,7 +23,8 @@ extension SettingTable {
                     + "xmpp-login-timeout."),
             .count(
                 "frame-timeout", \Live.connection.frameSeconds, 1...300, .seconds,
-                "Time within which a frame must be complete once it has begun."),
+                "Time within which a frame, or each 64 KiB of it, must be complete once it has "
+                    + "begun."),
             .count(
                 "write-timeout", \Live.connection.progressSeconds, 1...300, .seconds,
                 "Time within which a client must read some of its pending bytes."),
@@ -36,6 +37,11 @@ extension SettingTable {
                 1_048_576...1_099_511_627_776, .bytes,
                 "Bytes pending for all clients, divided among the loops; above, every outbox "
                     + "counts as full."),
+            .count(
+                "large-input-bytes-max", \Live.connection.largeInputBytesMax,
+                1_048_576...1_099_511_627_776, .bytes,
+                "Bytes of clients' messages above 64 KiB that are not complete, divided among the "
+                    + "loops; above, the connection whose message began first is closed."),
             .count(
                 "backlog-bytes-max", \Live.connection.backlogBytesMax, 131_072...1_073_741_824,
                 .bytes,

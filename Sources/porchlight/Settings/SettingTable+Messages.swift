@@ -11,14 +11,14 @@ extension SettingTable {
                 "messages", \Live.engine.messages,
                 "Messages between accounts. off: their methods are refused; what waits stays."),
             .count(
-                "message-bytes-max", \Live.limits.messageBytesMax, 1_024...49_152, .bytes,
+                "message-bytes-max", \Live.limits.messageBytesMax, 1_024...131_072, .bytes,
                 "Length of a message's body and ext together in UTF-8."),
             .count(
                 "messages-per-account-max", \Live.limits.messagesPerAccountMax, 10...1_000, .things,
                 "Messages that wait for one account; accounts unrelated to it fill at most half."),
             .count(
                 "message-bytes-per-account-max", \Live.limits.messageBytesPerAccountMax,
-                131_072...1_073_741_824, .bytes,
+                262_144...1_073_741_824, .bytes,
                 "Bytes of the messages that wait for one account; each counts for at least 512."),
             .count(
                 "messages-per-sender-max", \Live.limits.messagesPerSenderMax, 10...1_000_000,
@@ -27,7 +27,7 @@ extension SettingTable {
                     + "limit."),
             .count(
                 "message-bytes-per-sender-max", \Live.limits.messageBytesPerSenderMax,
-                1_048_576...1_099_511_627_776, .bytes,
+                2_097_152...1_099_511_627_776, .bytes,
                 "Bytes of the messages of one account that wait."),
             .count(
                 "message-bytes-in-all-max", \Live.limits.messageBytesInAllMax,

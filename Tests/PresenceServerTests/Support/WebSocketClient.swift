@@ -43,13 +43,23 @@ final class WebSocketClient {
 
     /// Sends a frame. Its mask is zero, so that its payload is as it was.
     func send(_ payload: String, _ opcode: Opcode = .text) throws {
-        let count = payload.utf8.count
+        try write(header(payload.utf8.count, opcode) + Array(payload.utf8))
+    }
+
+    /// Sends the first bytes of a frame.
+    func sendPart(of payload: String, _ byteCount: Int) throws {
+        try write(header(payload.utf8.count, .text) + Array(payload.utf8.prefix(byteCount)))
+    }
+
+    private func header(_ count: Int, _ opcode: Opcode) -> [UInt8] {
         let length: [UInt8] =
-            count < 126
-            ? [0x80 | UInt8(count)]
-            : [0x80 | 126, UInt8(count >> 8), UInt8(truncatingIfNeeded: count)]
-        let header = [0x80 | opcode.rawValue] + length + [0, 0, 0, 0]
-        try write(header + Array(payload.utf8))
+            switch count {
+            case ..<126: [0x80 | UInt8(count)]
+            case ..<65_536: [0x80 | 126, UInt8(count >> 8), UInt8(truncatingIfNeeded: count)]
+            default:
+                [0x80 | 127] + withUnsafeBytes(of: UInt64(count).bigEndian) { Array($0) }
+            }
+        return [0x80 | opcode.rawValue] + length + [0, 0, 0, 0]
     }
 
     /// The next frame from the service.

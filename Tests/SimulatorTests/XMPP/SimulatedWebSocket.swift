@@ -112,7 +112,9 @@ final class SimulatedWebSocket {
         case ..<126: frame.append(0x80 | UInt8(payload.count))
         case ..<65_536:
             frame += [0xFE, UInt8(payload.count >> 8), UInt8(truncatingIfNeeded: payload.count)]
-        default: preconditionFailure("a message that is too long")
+        default:
+            frame.append(0xFF)
+            frame += withUnsafeBytes(of: UInt64(payload.count).bigEndian) { Array($0) }
         }
         let mask: [UInt8] = [1, 2, 3, 4]
         return frame + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }

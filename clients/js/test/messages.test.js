@@ -109,7 +109,7 @@ for (const [transport, skip] of transports) describe(`by ${transport}`, { timeou
   test("a refusal rejects, and what follows is sent", async () => {
     const sender = client("judy");
     const calls = [
-      [["kim", "x".repeat(60_000)], { reason: "too_long", code: 414 }],
+      [["kim", "x".repeat(131_073)], { reason: "too_long", code: 414 }],
       [["kim", ""], { reason: "out_of_range", code: 414 }],
       [["kim", 5], { reason: "wrong_type", code: 414 }],
       [["kim"], { reason: "missing_field", code: 414 }],

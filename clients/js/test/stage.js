@@ -8,7 +8,7 @@ const BEGIN = 1_800_000_000_000;
 const AHEAD = 5_000;
 
 export const limits = {
-  publishersPerRequestMax: 100, extBytesMax: 4_096, frameBytesMax: 65_536,
+  publishersPerRequestMax: 100, extBytesMax: 4_096, frameBytesMax: 262_144,
 };
 
 /** Everything that waits for no timer. */

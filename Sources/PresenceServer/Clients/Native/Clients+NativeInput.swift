@@ -29,6 +29,7 @@ extension Clients {
             clearMessageDeadline(of: slot)
             byteCount = bytes(of: body)
             read(body, in: chunk, of: slot)
+            if body.isKept { protocols[slot].splitter.release(body) }
         case .upgrade(let request):
             upgrade(slot, asAskedBy: request)
             return .processed(byteCount: 0)
