@@ -245,11 +245,13 @@ extension Owner {
                             account: name(recipient.account), sender: message.sender.map(name),
                             device: device, byteCount: message.byteCount,
                             isOfStranger: recipient.isOfStranger, time: message.time,
-                            expires: message.expires)
+                            expires: message.expires, handOver: recipient.handOver)
                     )
                 })
         case .removeMessages(let keys):
             return .removeMessages(keys)
+        case .handOver(let records):
+            return .handOver(records)
         case .reserveSequence(let end):
             return .reserve(end)
         }

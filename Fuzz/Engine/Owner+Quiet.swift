@@ -23,7 +23,25 @@ extension Owner {
         engine.checkInvariants()
         require(reads.isEmpty, "messages that are not read")
         require(engine.messages.waiting == rows.messages.count, "messages miscounted")
+        checkUndelivered()
         compare()
+    }
+
+    /// What was handed over and waits is undelivered, in the order of the numbers.
+    private func checkUndelivered() {
+        let share = engine.undelivered(
+            after: 0, countMax: 10_000, bytesMax: .max, at: now.mono)
+        let told = share.messages.map { undelivered in
+            Handed(
+                handOver: undelivered.handOver, message: undelivered.message,
+                account: name(undelivered.account))
+        }
+        let stored = rows.messages.compactMap { key, row in
+            row.handOver.map { Handed(handOver: $0, message: key.message, account: row.account) }
+        }
+        require(
+            told == stored.sorted { $0.handOver.number < $1.handOver.number },
+            "undelivered is \(told), stored \(stored)")
     }
 
     private func compare() {
@@ -161,4 +179,11 @@ extension Owner {
         }
         return state
     }
+}
+
+/// A message that was handed over.
+private struct Handed: Hashable {
+    var handOver: HandOver
+    var message: MessageID
+    var account: [UInt8]
 }

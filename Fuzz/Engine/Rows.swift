@@ -58,6 +58,7 @@ struct Rows {
         var isOfStranger: Bool
         var time: Wall
         var expires: Wall
+        var handOver: HandOver?
     }
 
     /// What a list says of a contact, or of an account that asks.
@@ -120,6 +121,8 @@ struct Rows {
         case .putVisibility(let account, let visibility): visibilities[account] = visibility
         case .putMessages(let rows): for (key, row) in rows { messages[key] = row }
         case .removeMessages(let keys): for key in keys { messages[key] = nil }
+        case .handOver(let records):
+            for record in records { messages[record.key]?.handOver = record.handOver }
         case .reserve(let end): reserved = max(reserved, end)
         }
     }
@@ -140,6 +143,7 @@ enum RowWrite {
     case putVisibility([UInt8], Visibility?)
     case putMessages([(WaitingKey, Rows.Message)])
     case removeMessages([WaitingKey])
+    case handOver([HandOverRecord])
     case reserve(UInt64)
 }
 
@@ -180,7 +184,7 @@ extension Engine {
                 key.message, place: key.place, for: engine.restoreName(row.account.span),
                 of: row.sender.map { engine.restoreName($0.span) }, device: row.device,
                 byteCount: row.byteCount, isOfStranger: row.isOfStranger, time: row.time,
-                expires: row.expires, at: now)
+                expires: row.expires, handOver: row.handOver, at: now)
         }
         for (key, row) in rows.sessions.sorted(by: { $0.value.id.ordinal < $1.value.id.ordinal }) {
             engine.restoreSession(

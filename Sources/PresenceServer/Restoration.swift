@@ -83,7 +83,7 @@ struct EngineReader: ~Copyable, StoreReader {
             of: row.sender.isEmpty ? nil : engine.restoreName(row.sender.span),
             device: row.device.isEmpty ? nil : row.device, byteCount: row.bytes,
             isOfStranger: row.isOfStranger, time: Wall(milliseconds: row.time),
-            expires: Wall(milliseconds: row.expires), at: now)
+            expires: Wall(milliseconds: row.expires), handOver: HandOver(row), at: now)
     }
 
     mutating func passwords(count: Int, secret: [UInt8]) {
@@ -124,6 +124,16 @@ struct EngineReader: ~Copyable, StoreReader {
                 availability: Availability(row.availability), at: now)
         }
         sessions = []
+    }
+}
+
+extension HandOver {
+    /// Nil: it was not handed over.
+    fileprivate init?(_ row: MessageRow) {
+        guard row.handOver > 0, let reason = UndeliveredReason(rawValue: row.why) else {
+            return nil
+        }
+        self.init(number: UInt64(row.handOver), reason: reason)
     }
 }
 

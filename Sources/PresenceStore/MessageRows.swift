@@ -16,6 +16,10 @@ public struct MessageRow: Sendable, Equatable {
     public var expires: Int64 = 0
     /// Whether the sender was a stranger to the recipient.
     public var isOfStranger = false
+    /// Its place among those that were handed over; 0: it was not.
+    public var handOver: Int64 = 0
+    /// Why it was handed over, as the caller numbers it.
+    public var why: UInt8 = 0
     /// The account of the sender; empty: the service.
     ///
     /// Only in rows that are loaded. It is stored with the content.
@@ -44,6 +48,23 @@ public struct MessageKey: Sendable, Hashable {
     public init(id: Int64, place: UInt16) {
         self.id = id
         self.place = place
+    }
+}
+
+/// That a message was handed over for one recipient.
+public struct HandOverRow: Sendable, Hashable {
+    /// The row of the recipient.
+    public var key: MessageKey
+    /// Its place among those that were handed over.
+    public var number: Int64
+    /// Why, as the caller numbers it.
+    public var why: UInt8
+
+    /// Creates a row.
+    public init(key: MessageKey, number: Int64, why: UInt8) {
+        self.key = key
+        self.number = number
+        self.why = why
     }
 }
 

@@ -4,6 +4,7 @@ internal import GRDB
 struct MessageStatements {
     private let putContent: PreparedStatement
     private let putRecipient: PreparedStatement
+    private let handOver: PreparedStatement
     private let removeRecipient: PreparedStatement
     private let removeContent: PreparedStatement
     private let removeExpiredContents: PreparedStatement
@@ -21,9 +22,12 @@ struct MessageStatements {
         putRecipient = try PreparedStatement(
             db,
             """
-            INSERT OR REPLACE INTO message (id, place, account, device, bytes, expires, stranger)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            INSERT OR REPLACE INTO message (
+                id, place, account, device, bytes, expires, stranger, handOver, why)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """)
+        handOver = try PreparedStatement(
+            db, "UPDATE message SET handOver = ?3, why = ?4 WHERE id = ?1 AND place = ?2")
         removeRecipient = try PreparedStatement(
             db, "DELETE FROM message WHERE id = ?1 AND place = ?2")
         removeContent = try PreparedStatement(
@@ -81,7 +85,20 @@ struct MessageStatements {
         putRecipient.bind(5, Int64(row.bytes))
         putRecipient.bind(6, row.expires)
         putRecipient.bind(7, row.isOfStranger ? 1 : 0)
+        putRecipient.bind(8, row.handOver)
+        putRecipient.bind(9, Int64(row.why))
         try putRecipient.run()
+    }
+
+    /// Notes hand-overs; missing rows are ignored.
+    func handOver(_ rows: [HandOverRow]) throws(StoreError) {
+        for row in rows {
+            handOver.bind(1, row.key.id)
+            handOver.bind(2, Int64(row.key.place))
+            handOver.bind(3, row.number)
+            handOver.bind(4, Int64(row.why))
+            try handOver.run()
+        }
     }
 
     /// Removes rows, and each content with its last one; missing rows are ignored.
@@ -141,7 +158,8 @@ extension Store {
         let row = try PreparedStatement(
             db,
             """
-            SELECT message.id, place, account, device, bytes, expires, stranger, sender, time
+            SELECT message.id, place, account, device, bytes, expires, stranger, sender, time,
+                handOver, why
             FROM message CROSS JOIN messageContent ON messageContent.id = message.id
             ORDER BY message.id, place
             """)
@@ -155,6 +173,8 @@ extension Store {
             message.isOfStranger = row.integer(6) != 0
             message.sender = row.bytes(7)
             message.time = row.integer(8)
+            message.handOver = row.integer(9)
+            message.why = try row.integer(10, as: UInt8.self)
             reader.message(message)
         }
     }

@@ -94,8 +94,8 @@ struct RetainedWrites {
             newest[.credential(account)] = write
         case .removeCard(let account):
             newest[.card(account)] = write
-        case .putMessage, .putCard:
-            preconditionFailure("a message or a card without a ticket")
+        case .putMessage, .putCard, .handOver:
+            preconditionFailure("a write that needs a ticket has none")
         case .removeMessages(let keys):
             messages.formUnion(keys)
         case .reserveSequence(let upTo):

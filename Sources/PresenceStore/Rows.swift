@@ -138,6 +138,8 @@ public protocol StoreReader: ~Copyable {
     /// How many accounts have a password, and a secret that no other database has. Keys are read
     /// when they are needed (`Read.credential`).
     mutating func passwords(count: Int, secret: [UInt8])
+    /// The number that tells this database from others.
+    mutating func identity(_ number: Int64)
     /// A message that a recipient has not taken, in the order of the keys. Contents are read when
     /// they are needed (`Read.messages`).
     mutating func message(_ row: MessageRow)
@@ -154,6 +156,9 @@ public protocol StoreReader: ~Copyable {
 extension StoreReader where Self: ~Copyable {
     /// A reader that has no use for passwords ignores them.
     public mutating func passwords(count: Int, secret: [UInt8]) {}
+
+    /// A reader that has no use for the identity ignores it.
+    public mutating func identity(_ number: Int64) {}
 
     /// A reader that has no use for messages ignores them.
     public mutating func message(_ row: MessageRow) {}

@@ -25,6 +25,8 @@ extension Store {
         while try row.next() {
             reader.sequence(reservedUpTo: row.integer(0))
         }
+        let identity = try PreparedStatement(db, "SELECT value FROM service WHERE key = 'identity'")
+        while try identity.next() { reader.identity(identity.integer(0)) }
     }
 
     private func loadAccounts(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {

@@ -41,6 +41,9 @@ public enum Write: Sendable {
     case putMessage(MessageContentRow, recipients: [MessageRow])
     /// Removes messages of recipients, and the content with its last one; missing ones are ignored.
     case removeMessages([MessageKey])
+    /// Notes that messages of recipients were handed over; missing ones are ignored. Always has a
+    /// ticket.
+    case handOver([HandOverRow])
     /// Reserves the sequence numbers up to this one. The reservation never goes down.
     case reserveSequence(upTo: Int64)
     /// Removes the subscriptions, statuses and messages that expired before this time.
@@ -64,6 +67,8 @@ public enum Write: Sendable {
             recipients.count + (content.byteCount + Self.rowBytes - 1) / Self.rowBytes
         case .removeMessages(let keys):
             keys.count
+        case .handOver(let rows):
+            rows.count
         case .putCard(let row):
             1 + (row.content.count + Self.rowBytes - 1) / Self.rowBytes
         case .putStatus, .removeStatus, .putSession, .updateSession, .removeSession, .putAccount,
@@ -90,8 +95,8 @@ public struct Submission: Sendable {
     /// Creates a submission.
     public init(ticket: UInt64? = nil, write: Write) {
         switch write {
-        case .putMessage, .putCard:
-            precondition(ticket != nil, "a message or a card without a ticket")
+        case .putMessage, .putCard, .handOver:
+            precondition(ticket != nil, "a write that needs a ticket has none")
         default: break
         }
         self.ticket = ticket

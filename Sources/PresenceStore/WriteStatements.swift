@@ -128,6 +128,8 @@ struct WriteStatements {
             try messages.put(content, recipients)
         case .removeMessages(let keys):
             try messages.remove(keys)
+        case .handOver(let rows):
+            try messages.handOver(rows)
         case .reserveSequence(let upTo):
             reserveSequence.bind(1, upTo)
             try reserveSequence.run()

@@ -21,6 +21,8 @@ private struct Written {
     var recipients: Set<String>
     var device: String?
     var expires: UInt64
+    /// Of whom nobody read when it was sent.
+    var unread: Set<String>
     /// Of whom it is known that they have taken it, or that it was discarded.
     var done: Set<String> = []
 }
@@ -46,6 +48,9 @@ private final class RandomMessages {
     private var mayGoBack: Set<ConnectionID> = []
     private var lastSent: [ConnectionID: MessageID] = [:]
     private var sendCount = 0
+    /// Up to where the undelivered are known, and which they were.
+    private var position: UInt64 = 0
+    private var handedOver: Set<String> = []
     private(set) var isRight = true
 
     init(seed: UInt64) {
@@ -120,11 +125,20 @@ private final class RandomMessages {
                 writer, body,
                 Written(
                     recipients: Set(recipients), device: device,
-                    expires: world.elapsed + UInt64(seconds) * 1_000)
+                    expires: world.elapsed + UInt64(seconds) * 1_000,
+                    unread: unread(of: recipients))
             ))
     }
 
+    /// The accounts of which nobody reads.
+    private func unread(of accounts: [String]) -> Set<String> {
+        Set(accounts.filter { name in !readers.values.contains { $0.account == name } })
+    }
+
     private func settle() {
+        while world.isHandOverNext {
+            if Int.random(in: 0..<6, using: &random) == 0 { world.fail() } else { world.commit() }
+        }
         guard !pending.isEmpty else { return }
         let (writer, body, message) = pending.removeFirst()
         if Int.random(in: 0..<6, using: &random) == 0 {
@@ -200,6 +214,7 @@ private final class RandomMessages {
             }
         }
         world.checkInvariants()
+        checkUndelivered(place)
         for name in names { checkBox(of: name, place) }
     }
 
@@ -227,6 +242,31 @@ private final class RandomMessages {
         untaken[connection] = sent + [(id, body)]
     }
 
+    /// Each is handed over once, in order, and only while it waits.
+    private func checkUndelivered(_ place: String) {
+        let share = world.undelivered(after: position)
+        for undelivered in share.messages {
+            let text = world.messages.bodies[undelivered.message] ?? "?"
+            let body = String(text.prefix { $0 != " " })
+            let account = world.name(undelivered.account)
+            guard let message = written[body] else {
+                return expect(false, "\(place): \(body) is undelivered and was not stored")
+            }
+            expect(message.recipients.contains(account), "\(place): \(body) is for others")
+            expect(!message.done.contains(account), "\(place): \(body) was taken")
+            expect(message.expires > world.elapsed, "\(place): \(body) has expired")
+            expect(
+                handedOver.insert("\(body) \(account)").inserted,
+                "\(place): \(body) was handed over twice")
+            expect(
+                !message.unread.contains(account) || undelivered.handOver.reason == .absent,
+                "\(place): \(body) had no reader")
+            expect(undelivered.handOver.number > position, "\(place): \(body) is out of order")
+            position = undelivered.handOver.number
+        }
+        expect(share.upTo >= position, "\(place): a position that goes back")
+    }
+
     private func checkBox(of name: String, _ place: String) {
         guard let account = world.find(name) else { return }
         let rows = world.messages.rows.filter { row in
@@ -245,6 +285,7 @@ private final class RandomMessages {
     /// In the end everything is stored, read and taken.
     func takeEverything(_ place: String) {
         while !pending.isEmpty { settle() }
+        handOverEverything(place)
         for name in names {
             for device in devices {
                 let connection = world.connect()
@@ -276,6 +317,22 @@ private final class RandomMessages {
             guard let account = world.find(name) else { continue }
             let left = world.withEngine { $0.inboxes[account].messages.count }
             expect(left == 0, "\(place): \(left) wait for \(name)")
+        }
+    }
+
+    /// What waits for longer than it may is handed over.
+    private func handOverEverything(_ place: String) {
+        world.pass(milliseconds: 11_000)
+        for _ in 0..<100 where world.isHandOverNext { world.commit() }
+        world.pass(milliseconds: 2_000)
+        for _ in 0..<100 where world.isHandOverNext { world.commit() }
+        check(place)
+        for (body, message) in written where message.expires > world.elapsed {
+            for account in message.recipients.subtracting(message.done) {
+                expect(
+                    handedOver.contains("\(body) \(account)"),
+                    "\(place): \(body) was not handed over")
+            }
         }
     }
 

@@ -260,7 +260,9 @@ import Testing
                 sql: """
                     DROP TABLE message;
                     DROP TABLE messageContent;
-                    DELETE FROM grdb_migrations WHERE identifier = '008 message';
+                    DELETE FROM service WHERE key = 'identity';
+                    DELETE FROM grdb_migrations
+                    WHERE identifier IN ('008 message', '011 handOver');
                     """)
         }
         try older.close()

@@ -152,8 +152,8 @@ private struct Model {
             contents.visibilities[String(decoding: account, as: UTF8.self)] = value
         case .reserveSequence(let upTo):
             contents.sequence = max(contents.sequence ?? upTo, upTo)
-        case .putCredential, .removeCredential, .putMessage, .removeMessages, .putCard,
-            .removeCard:
+        case .putCredential, .removeCredential, .putMessage, .removeMessages, .handOver,
+            .putCard, .removeCard:
             preconditionFailure("not in this test")
         case .putSession, .updateSession, .removeSession, .removeExpired:
             preconditionFailure("not in this test")

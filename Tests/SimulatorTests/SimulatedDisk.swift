@@ -149,6 +149,11 @@ final class SimulatedDisk: Persistence {
         case .removeMessages(let keys):
             for key in keys { durable.messages[key] = nil }
             removeUnusedContents()
+        case .handOver(let rows):
+            for row in rows {
+                durable.messages[row.key]?.handOver = row.number
+                durable.messages[row.key]?.why = row.why
+            }
         case .reserveSequence(let end):
             durable.sequence = max(durable.sequence, end)
         case .removeExpired(let before):

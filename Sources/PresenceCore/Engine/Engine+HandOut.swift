@@ -159,7 +159,12 @@ extension Engine {
             if strings.equals(sessions[session].device, device.span) { return true }
             guard message.isPreference, !isRead(device) else { return false }
         }
-        return sessions[session].phase == .connected && priority(of: session) >= 0
+        return takesAny(session)
+    }
+
+    /// Whether a session that reads is sent what is for no device.
+    func takesAny(_ session: UInt32) -> Bool {
+        sessions[session].phase == .connected && priority(of: session) >= 0
     }
 
     /// The priority of the device of a session.

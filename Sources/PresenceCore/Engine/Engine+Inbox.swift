@@ -40,8 +40,8 @@ extension Engine {
         effects.answer(connection, .discarded(count))
     }
 
-    /// Something may have expired of what waits for an account. Also begins the reads again that
-    /// have failed.
+    /// Something may have expired of what waits for an account, or has to be handed over. Also
+    /// begins the reads again that have failed.
     mutating func inboxTimerFired(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) {
@@ -49,7 +49,8 @@ extension Engine {
         let expired = inboxes[account].messages.filter { $0.expires <= now.mono }.map(\.id)
         messageStats.expired += remove(
             expired, for: account, .expired(now.wall), into: &effects)
-        let left = inboxes[account].messages.map(\.expires).min()
+        handOverUntaken(of: account, at: now, into: &effects)
+        let left = inboxes[account].messages.map(\.deadline).min()
         if let left { expectExpiry(ofMessagesFor: account, at: left) }
         fetchForSessions(of: account, into: &effects)
     }
@@ -59,21 +60,22 @@ extension Engine {
         _ messages: [MessageID], for account: AccountHandle, _ end: MessageEnd,
         into effects: inout Effects
     ) -> Int {
-        var keys: [WaitingKey] = []
+        var removed: [WaitingMessage] = []
         for id in messages {
             guard let message = inboxes.remove(id, for: account) else { continue }
-            keys.append(message.key)
+            removed.append(message)
             history.note(end, of: message.key)
             if message.device != .none { strings.remove(message.device) }
             if message.sender != none { retired.append(message.sender) }
         }
-        guard !keys.isEmpty else { return 0 }
-        effects.persist(.removeMessages(keys))
+        guard !removed.isEmpty else { return 0 }
+        noteGone(removed)
+        effects.persist(.removeMessages(removed.map(\.key)))
         if inboxes[account].messages.isEmpty {
             cancelInboxTimer(of: account)
             retired.append(account.index)
         }
-        return keys.count
+        return removed.count
     }
 
     /// Has the box of an account looked at then, or before.
@@ -100,11 +102,12 @@ extension Engine {
 
     // MARK: At a start
 
-    /// Restores a message, in the order of the numbers; one that has expired is left out.
+    /// Restores a message, in the order of the numbers; one that has expired is left out. One that
+    /// was not handed over is when the restart grace ends.
     public mutating func restoreMessage(
         _ id: MessageID, place: UInt16, for account: AccountHandle, of sender: AccountHandle?,
         device: [UInt8]?, byteCount: Int, isOfStranger: Bool, time: Wall, expires: Wall,
-        at now: Moment
+        handOver: HandOver? = nil, at now: Moment
     ) {
         guard now.wall < expires, !inboxes[account].contains(id) else { return }
         let message = WaitingMessage(
@@ -113,12 +116,19 @@ extension Engine {
                 at: expires, secondsMax: settings.limits.messageExpirySecondsMax, now),
             sender: sender?.index ?? none, byteCount: UInt32(clamping: max(0, byteCount)),
             place: place, isOfStranger: isOfStranger,
-            device: device.map { strings.insert($0.span) } ?? .none)
+            device: device.map { strings.insert($0.span) } ?? .none,
+            handOver: handOver.map { .done($0) }
+                ?? .due(now.mono.advanced(bySeconds: settings.restartGraceSeconds)))
+        if let handOver {
+            undelivered.restore(
+                UndeliveredOrder.Entry(
+                    number: handOver.number, message: id, account: account.index))
+        }
         inboxes.reserve(
             message.amount, for: account, of: message.sender, isOfStranger: isOfStranger)
         inboxes.insert(message, for: account)
         note(message, for: account, at: time)
-        expectExpiry(ofMessagesFor: account, at: message.expires)
+        expectExpiry(ofMessagesFor: account, at: message.deadline)
     }
 
     /// Counters of messages.

@@ -58,6 +58,8 @@ extension Engine {
     /// What waits is counted, and read by sessions that are connected.
     private func checkMessages() {
         inboxes.checkInvariants(sendsInFlight.all)
+        undelivered.checkInvariants(
+            waiting: inboxes.boxes.values.reduce(0) { $0 + $1.handedOverCount })
         for number in inboxes.boxes.keys {
             precondition(names.contains(number), "forgotten, and messages wait for it")
         }

@@ -100,6 +100,7 @@ extension Engine {
     /// Accept no client before the store has committed it: from then on `seq` cannot decrease.
     public mutating func begin(into effects: inout Effects) -> Ticket {
         retireInterned()
+        undelivered.endRestore()
         let ticket = Ticket.start
         guard let end = sequence.blockToReserve() else {
             preconditionFailure("the numbers of a start come from a new block")

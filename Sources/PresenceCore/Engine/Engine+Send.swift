@@ -38,16 +38,17 @@ extension Engine {
         }
         let accounts = try intern(send.accounts, texts)
         try checkSendPace(of: sender, count: accounts.count, at: now)
-        let recipients = try admit(sender, to: accounts, isClient: isClient, into: &effects)
+        let admitted = try admit(sender, to: accounts, isClient: isClient, into: &effects)
         let bytes =
             Int(send.body.count) + Int(send.ext?.count ?? 0) + Int(send.ref?.count ?? 0)
             + (send.stanza?.byteCount ?? 0)
         let amount = MessageAmount(count: 1, byteCount: max(bytes, WaitingMessage.byteCountMin))
-        try checkRoom(for: amount, of: isClient ? sender : nil, to: recipients, into: &effects)
-        try spendOfStrangers(on: recipients, at: now.mono, into: &effects)
+        try checkRoom(for: amount, of: isClient ? sender : nil, to: admitted, into: &effects)
+        try spendOfStrangers(on: admitted, at: now.mono, into: &effects)
 
         let message = MessageID(number: sequence.next())
         let expiry = now.expiry(afterSeconds: send.expirySeconds)
+        let recipients = handingOver(send, to: admitted, texts)
         for recipient in recipients {
             inboxes.reserve(
                 amount, for: recipient.account, of: sender?.index ?? none,
@@ -67,12 +68,30 @@ extension Engine {
             ref: send.ref.map { effects.copy(texts.bytes($0)) },
             stanza: send.stanza?.map { effects.copy(texts.bytes($0)) },
             recipients: recipients.map {
-                MessageRecord.Recipient(account: $0.account, isOfStranger: $0.isOfStranger)
+                MessageRecord.Recipient(
+                    account: $0.account, isOfStranger: $0.isOfStranger, handOver: $0.handOver)
             },
             device: send.device.map { effects.copy(texts.bytes($0)) }, byteCount: amount.byteCount)
         let ticket = inFlight.nextTicket()
         sendsInFlight.add(pending, ticket)
         effects.persist(.putMessage(record), ticket: ticket)
+    }
+
+    /// Draws a number for each recipient that no session is there of.
+    private mutating func handingOver(
+        _ send: Send, to recipients: [PendingSend.Recipient], _ texts: TextSource
+    ) -> [PendingSend.Recipient] {
+        let device = send.device.map { texts.bytes($0) }
+        let preferred = send.preferredDevice.map { texts.bytes($0) }
+        return recipients.map { recipient in
+            var recipient = recipient
+            if let reason = reasonForHandOver(
+                to: recipient.account, only: device, preferring: preferred)
+            {
+                recipient.handOver = HandOver(number: sequence.next(), reason: reason)
+            }
+            return recipient
+        }
     }
 
     /// Who writes: a client's own account, the one that an app server names, or the service.
@@ -226,8 +245,12 @@ extension Engine {
                 id: send.message, expires: send.expiry.mono, sender: send.sender,
                 byteCount: UInt32(send.amount.byteCount), place: UInt16(place),
                 isOfStranger: recipient.isOfStranger, device: device,
-                isPreference: device != .none && send.isPreference)
+                isPreference: device != .none && send.isPreference,
+                handOver: recipient.handOver.map { .done($0) } ?? handOverDue(at: now))
             add(message, for: recipient.account)
+            if let handOver = recipient.handOver {
+                noteHandOver(handOver, of: message.id, for: recipient.account)
+            }
             note(message, for: recipient.account, at: send.requested.wall)
             if fetchForReaders(of: recipient.account, message, into: &effects) { reached += 1 }
         }
@@ -249,11 +272,11 @@ extension Engine {
         return strings.insert(device.span)
     }
 
-    /// Adds a message that has a place, and sees to its expiry.
+    /// Adds a message that has a place, and sees to its expiry and hand-over.
     mutating func add(_ message: WaitingMessage, for account: AccountHandle) {
         inboxes.insert(message, for: account)
         messageStats.stored += 1
-        expectExpiry(ofMessagesFor: account, at: message.expires)
+        expectExpiry(ofMessagesFor: account, at: message.deadline)
     }
 
     /// A message could not be stored. Nothing has changed.

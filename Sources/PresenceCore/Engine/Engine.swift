@@ -76,6 +76,8 @@ public struct Engine: ~Copyable {
     /// Messages that wait for the store.
     var sendsInFlight = SendsInFlight()
     var messageStats = MessageStats()
+    /// Messages that were handed over.
+    var undelivered = UndeliveredOrder()
 
     /// Recent history.
     var history: History

@@ -83,6 +83,7 @@ extension Engine {
             applySend(send, at: now, into: &effects)
             return reserveSequence(into: &effects)
         }
+        if let handOver = undelivered.take(ticket) { return applyHandOver(handOver) }
         guard let change = inFlight.take(ticket) else { return }
         switch change.change {
         case .subscribe(let request):
@@ -110,6 +111,7 @@ extension Engine {
     ) {
         forgetRetired(after: effects)
         if let send = sendsInFlight.take(ticket) { return cancelSend(send, into: &effects) }
+        if let handOver = undelivered.take(ticket) { return cancelHandOver(handOver, at: now) }
         guard let change = inFlight.take(ticket) else { return }
         effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
         for removal in change.removalsOnFailure { effects.persist(removal) }

@@ -4,6 +4,8 @@ struct PendingSend {
     struct Recipient {
         let account: AccountHandle
         let isOfStranger: Bool
+        /// Set if no session is there that could be sent it.
+        var handOver: HandOver?
     }
 
     let message: MessageID

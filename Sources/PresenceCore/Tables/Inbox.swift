@@ -18,12 +18,34 @@ struct WaitingMessage {
     /// Whether it is for whichever takes it first unless that device has a session that is sent
     /// messages. Not kept over a restart, as such a session is not.
     var isPreference = false
+    /// When it is handed over, or was.
+    var handOver: HandOverState
+
+    /// When it expires or is handed over.
+    var deadline: Mono {
+        if case .due(let time) = handOver { min(time, expires) } else { expires }
+    }
+
+    /// Whether it was handed over.
+    var wasHandedOver: Bool {
+        if case .done = handOver { true } else { false }
+    }
 
     var key: WaitingKey { WaitingKey(message: id, place: place) }
     var amount: MessageAmount { MessageAmount(count: 1, byteCount: Int(byteCount)) }
 
     /// The smallest number of bytes that a message counts for: what its rows take.
     static let byteCountMin = 512
+}
+
+/// Whether a message was handed over.
+enum HandOverState: Equatable {
+    /// It will be then, if no device has taken it.
+    case due(Mono)
+    /// Its number waits for the store.
+    case pending
+    /// It was.
+    case done(HandOver)
 }
 
 /// How many messages, and what they count for in the limits on bytes.
@@ -64,7 +86,7 @@ struct Inbox {
     private(set) var amount = MessageAmount()
     /// The part of strangers.
     private(set) var ofStrangers = MessageAmount()
-    /// Fires at the earliest expiry, or before.
+    /// Fires at the earliest expiry or hand-over, or before.
     var timer = TimerID.none
     /// When it fires; meaningless without a timer.
     var deadline = Mono(milliseconds: 0)
@@ -113,10 +135,23 @@ struct Inbox {
     }
 
     /// Whether a message waits. O(log n).
-    func contains(_ id: MessageID) -> Bool {
+    func contains(_ id: MessageID) -> Bool { find(id) != nil }
+
+    /// A message; nil: it does not wait. O(log n).
+    func find(_ id: MessageID) -> WaitingMessage? {
         let place = place(of: id)
-        return place < messages.count && messages[place].id == id
+        return place < messages.count && messages[place].id == id ? messages[place] : nil
     }
+
+    /// Notes how far the hand-over of a message is that waits. O(log n).
+    mutating func setHandOver(of id: MessageID, to state: HandOverState) {
+        let place = place(of: id)
+        precondition(place < messages.count && messages[place].id == id, "no such message")
+        messages[place].handOver = state
+    }
+
+    /// How many messages were handed over. O(n).
+    var handedOverCount: Int { messages.count(where: \.wasHandedOver) }
 
     private func place(of id: MessageID) -> Int { messages.partitionPoint { $0.id < id } }
 
@@ -127,7 +162,7 @@ struct Inbox {
             precondition(place == 0 || messages[place - 1].id < message.id, "order of messages")
             sum = sum + message.amount
             if message.isOfStranger { strangers = strangers + message.amount }
-            precondition(timer == .none || deadline <= message.expires, "a deadline too late")
+            precondition(timer == .none || deadline <= message.deadline, "a deadline too late")
         }
         precondition(sum == amount && strangers == ofStrangers, "a box miscounted")
         precondition(messages.isEmpty == (timer == .none), "messages and their deadline")

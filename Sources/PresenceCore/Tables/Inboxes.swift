@@ -57,6 +57,15 @@ struct Inboxes {
         return message
     }
 
+    /// Notes how far the hand-over of messages is that wait.
+    mutating func setHandOver(
+        of messages: [MessageID], for account: AccountHandle, to state: HandOverState
+    ) {
+        update(account) { box in
+            for message in messages { box.setHandOver(of: message, to: state) }
+        }
+    }
+
     /// Changes a box in place; one that is empty afterwards uses no memory.
     @discardableResult
     mutating func update<Result>(

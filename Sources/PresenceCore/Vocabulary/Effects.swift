@@ -178,6 +178,8 @@ public enum Record: Hashable, Sendable {
     case putMessage(MessageRecord)
     /// Messages that wait no longer.
     case removeMessages([WaitingKey])
+    /// Messages that wait are handed over. Always has a ticket.
+    case handOver([HandOverRecord])
     /// Every `seq` and session ordinal up to this one may have been used.
     case reserveSequence(upTo: UInt64)
 }

@@ -139,6 +139,8 @@ public struct MessageRecord: Hashable, Sendable {
         public var account: AccountHandle
         /// Whether the sender is a stranger to it.
         public var isOfStranger: Bool
+        /// Set if it is handed over at once.
+        public var handOver: HandOver?
     }
 }
 
@@ -174,6 +176,8 @@ public struct MessageStats: Hashable, Sendable {
     public var expired = 0
     /// Messages that app servers have discarded.
     public var discarded = 0
+    /// Messages that were handed over, by the reason.
+    public var undelivered: [UndeliveredReason: Int] = [:]
     /// Messages whose contents were missing in the store.
     public var lost = 0
     /// Reads of contents.

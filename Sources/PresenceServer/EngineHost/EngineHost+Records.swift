@@ -47,6 +47,8 @@ extension EngineHost {
         case .removeMessages(let keys):
             return .removeMessages(
                 keys.map { MessageKey(id: Int64(clamping: $0.message.number), place: $0.place) })
+        case .handOver(let records):
+            return .handOver(records.map { row($0) })
         case .reserveSequence(let end):
             return .reserveSequence(upTo: Int64(clamping: end))
         }
@@ -81,6 +83,13 @@ extension EngineHost {
         return row
     }
 
+    private func row(_ record: HandOverRecord) -> HandOverRow {
+        HandOverRow(
+            key: MessageKey(
+                id: Int64(clamping: record.key.message.number), place: record.key.place),
+            number: Int64(clamping: record.handOver.number), why: record.handOver.reason.rawValue)
+    }
+
     private func content(of message: MessageRecord) -> MessageContentRow {
         var row = MessageContentRow(id: Int64(clamping: message.message.number))
         row.sender = message.sender.map { name($0) } ?? []
@@ -107,6 +116,10 @@ extension EngineHost {
             row.bytes = message.byteCount
             row.expires = message.expires.milliseconds
             row.isOfStranger = recipient.isOfStranger
+            if let handOver = recipient.handOver {
+                row.handOver = Int64(clamping: handOver.number)
+                row.why = handOver.reason.rawValue
+            }
             return row
         }
     }

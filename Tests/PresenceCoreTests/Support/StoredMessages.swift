@@ -6,13 +6,16 @@ struct StoredMessages {
     private(set) var bodies: [MessageID: String] = [:]
     /// Who has still to take each.
     private(set) var rows: [WaitingKey: MessageRecord] = [:]
+    /// The tickets of hand-overs.
+    private(set) var handOvers: Set<Ticket> = []
     /// Reads that are still to be answered.
     var reads: [(ConnectionID, [MessageID])] = []
     /// What each connection was sent.
     var handed: [ConnectionID: [MessageID]] = [:]
 
-    mutating func note(_ record: Record, _ effects: Effects) {
+    mutating func note(_ record: Record, _ ticket: Ticket?, _ effects: Effects) {
         switch record {
+        case .handOver: if let ticket { handOvers.insert(ticket) }
         case .putMessage(let message):
             bodies[message.message] = effects.text(message.body)
             for place in message.recipients.indices {

@@ -177,6 +177,21 @@ extension World {
         handle(.take(last), from: connection)
     }
 
+    /// How many changes wait for the store.
+    var waiting: Int { tickets.count }
+
+    /// Whether what waits first for the store is a hand-over of messages.
+    var isHandOverNext: Bool { tickets.first.map { messages.handOvers.contains($0) } ?? false }
+
+    /// What is undelivered after a number, as a reader is told it.
+    func undelivered(
+        after number: UInt64 = 0, countMax: Int = 1_000, bytesMax: Int = .max
+    ) -> UndeliveredShare {
+        withEngine {
+            $0.undelivered(after: number, countMax: countMax, bytesMax: bytesMax, at: now.mono)
+        }
+    }
+
     func discard(_ connection: ConnectionID, _ account: String) {
         handle(from: connection) { .discard(account: $0.add(account)) }
     }

@@ -25,7 +25,7 @@ final class World {
     /// Which session logged in on each connection.
     private(set) var sessionIDs: [ConnectionID: SessionID] = [:]
     private(set) var stored: [StoredChange] = []
-    private var tickets: [Ticket] = []
+    private(set) var tickets: [Ticket] = []
     /// What is stored of messages.
     var messages = StoredMessages()
     /// Whether contents of messages are read at once or wait for `read()`.
@@ -207,8 +207,6 @@ final class World {
         return stored.map(\.words)
     }
 
-    var waiting: Int { tickets.count }
-
     func commit() { settle { $0.committed($1, at: $2, into: &$3) } }
     func fail() { settle { $0.failed($1, at: $2, into: &$3) } }
 
@@ -373,7 +371,7 @@ final class World {
                 StoredChange(
                     words: words(batch.records[index], batch), isDurable: ticket != nil))
             if let ticket { tickets.append(ticket) }
-            messages.note(batch.records[index], batch)
+            messages.note(batch.records[index], ticket, batch)
         case .fetch(let connection, let range):
             messages.reads.append((connection, Array(batch.messages[range])))
         case .close(let connection, let reason):
@@ -462,6 +460,8 @@ final class World {
             "message \(batch.text(message.body)) \(message.recipients.map { name($0.account) })"
         case .removeMessages(let keys):
             "remove \(keys.count) messages"
+        case .handOver(let records):
+            "hand over \(records.count) messages"
         case .putRelations(let relations):
             relations.map {
                 let (side, owner) = ($0.side, $0.owner)

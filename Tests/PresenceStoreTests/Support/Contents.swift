@@ -85,6 +85,7 @@ struct Contents: StoreReader, Equatable {
 extension Contents {
     struct Secret: Equatable {
         var bytes: [UInt8] = []
+        var identity: Int64?
 
         static func == (one: Secret, other: Secret) -> Bool { true }
     }
@@ -93,6 +94,8 @@ extension Contents {
         passwordCount = count
         self.secret.bytes = secret
     }
+
+    mutating func identity(_ number: Int64) { secret.identity = number }
 
     mutating func message(_ row: MessageRow) { messages.append(row) }
 

@@ -1,0 +1,140 @@
+// What no device takes in time is handed over: it gets a number, which is stored before a reader
+// is told it. So each message is handed over once, in one order, over crashes too. A reader is a
+// position in that order; what was taken meanwhile is passed over.
+
+extension Engine {
+    /// The highest number of a hand-over so far; 0: none.
+    public var lastHandOver: UInt64 { undelivered.last }
+
+    /// What was handed over after a number and still waits: at most `countMax` messages, and
+    /// `bytesMax` bytes or one message. O(log n), and of those that wait no longer.
+    public func undelivered(
+        after number: UInt64, countMax: Int, bytesMax: Int, at now: Mono
+    ) -> UndeliveredShare {
+        precondition(countMax > 0, "a share of nothing")
+        var share = UndeliveredShare(messages: [], upTo: max(number, undelivered.last))
+        var byteCount = 0
+        for entry in undelivered.after(number) {
+            let account = AccountHandle(index: entry.account)
+            let box = inboxes[account]
+            guard let message = box.find(entry.message),
+                case .done(let handOver) = message.handOver, handOver.number == entry.number,
+                now < message.expires
+            else { continue }
+            byteCount += Int(message.byteCount)
+            if share.messages.count == countMax
+                || byteCount > bytesMax && !share.messages.isEmpty
+            {
+                share.upTo = share.messages.last?.handOver.number ?? number
+                break
+            }
+            share.messages.append(
+                UndeliveredMessage(
+                    message: message.id, account: account, handOver: handOver,
+                    expires: message.expires, waiting: box.messages.count))
+        }
+        return share
+    }
+
+    /// The same message as it is now; nil: it waits no longer. O(log n).
+    public func current(_ message: UndeliveredMessage, at now: Mono) -> UndeliveredMessage? {
+        let box = inboxes[message.account]
+        guard now < message.expires,
+            case .done(message.handOver)? = box.find(message.message)?.handOver
+        else { return nil }
+        var current = message
+        current.waiting = box.messages.count
+        return current
+    }
+
+    // MARK: Handing over
+
+    /// Why a new message is handed over at once; nil: it may be taken.
+    func reasonForHandOver(
+        to account: AccountHandle, only device: [UInt8]?, preferring preferred: [UInt8]?
+    ) -> UndeliveredReason? {
+        if let device { return reader(of: account, on: device) == nil ? .absent : nil }
+        if let preferred, reader(of: account, on: preferred) != nil { return nil }
+        return hasReader(account) ? nil : .absent
+    }
+
+    /// Whether a session of an account is sent messages that are for no device.
+    private func hasReader(_ account: AccountHandle) -> Bool {
+        guard !readers.isEmpty else { return false }
+        return allSessions(of: account).contains { readers[$0] != nil && takesAny($0) }
+    }
+
+    /// When a message that is stored now is handed over.
+    func handOverDue(at now: Moment) -> HandOverState {
+        .due(now.mono.advanced(bySeconds: settings.pushAfterSeconds))
+    }
+
+    /// A message was handed over and that is durable.
+    mutating func noteHandOver(
+        _ handOver: HandOver, of message: MessageID, for account: AccountHandle
+    ) {
+        undelivered.append(
+            UndeliveredOrder.Entry(
+                number: handOver.number, message: message, account: account.index))
+        messageStats.undelivered[handOver.reason, default: 0] += 1
+    }
+
+    /// Hands over what no device of an account has taken in time, under a ticket.
+    mutating func handOverUntaken(
+        of account: AccountHandle, at now: Moment, into effects: inout Effects
+    ) {
+        let due = inboxes[account].messages.filter { message in
+            guard case .due(let time) = message.handOver else { return false }
+            return time <= now.mono
+        }
+        guard !due.isEmpty else { return }
+        var records: [HandOverRecord] = []
+        for message in due {
+            records.append(
+                HandOverRecord(
+                    key: message.key,
+                    handOver: HandOver(number: sequence.next(), reason: .untaken)))
+        }
+        inboxes.setHandOver(of: due.map(\.id), for: account, to: .pending)
+        let ticket = inFlight.nextTicket()
+        undelivered.add(
+            PendingHandOver(
+                account: account,
+                messages: records.map { ($0.key.message, $0.handOver) }), ticket)
+        effects.persist(.handOver(records), ticket: ticket)
+    }
+
+    /// Hand-overs are durable. What was taken meanwhile is none.
+    mutating func applyHandOver(_ pending: PendingHandOver) {
+        for (message, handOver) in pending.messages
+        where inboxes[pending.account].contains(message) {
+            inboxes.setHandOver(of: [message], for: pending.account, to: .done(handOver))
+            noteHandOver(handOver, of: message, for: pending.account)
+        }
+    }
+
+    /// Hand-overs could not be stored. They are tried again in a second.
+    mutating func cancelHandOver(_ pending: PendingHandOver, at now: Moment) {
+        let again = now.mono.advanced(bySeconds: 1)
+        let left = pending.messages.map(\.message).filter {
+            inboxes[pending.account].contains($0)
+        }
+        guard !left.isEmpty else { return }
+        inboxes.setHandOver(of: left, for: pending.account, to: .due(again))
+        expectExpiry(ofMessagesFor: pending.account, at: again)
+    }
+
+    /// Notes that messages wait no longer that were handed over.
+    mutating func noteGone(_ messages: [WaitingMessage]) {
+        let count = messages.count(where: \.wasHandedOver)
+        guard count > 0, undelivered.noteGone(count) else { return }
+        let boxes = inboxes
+        undelivered.compact { entry in
+            guard
+                case .done(let handOver)? = boxes[AccountHandle(index: entry.account)]
+                    .find(entry.message)?.handOver
+            else { return false }
+            return handOver.number == entry.number
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// What no device has taken in time is handed over to the app server, which pushes it.
+
+/// Why a message counts as undelivered.
+public enum UndeliveredReason: UInt8, CaseIterable, Sendable {
+    /// When it was requested, the account had no session that could be sent it.
+    case absent = 1
+    /// No device has taken it within `pushAfterSeconds`, or before the end of the restart grace.
+    case untaken = 2
+}
+
+/// That a message counts as undelivered, from now on until it is taken, discarded or expires.
+///
+/// A message is handed over once, whether it is read or not.
+public struct HandOver: Hashable, Sendable {
+    /// Its place among all that were handed over, unique over the life of the database.
+    public var number: UInt64
+    /// Why.
+    public var reason: UndeliveredReason
+
+    /// A hand-over.
+    public init(number: UInt64, reason: UndeliveredReason) {
+        self.number = number
+        self.reason = reason
+    }
+}
+
+/// The hand-over of a message for one recipient, as it is stored.
+public struct HandOverRecord: Hashable, Sendable {
+    /// The message and its recipient.
+    public var key: WaitingKey
+    /// When among all others, and why.
+    public var handOver: HandOver
+}
+
+/// A message that is undelivered.
+public struct UndeliveredMessage: Hashable, Sendable {
+    /// The message.
+    public var message: MessageID
+    /// Its recipient.
+    public var account: AccountHandle
+    /// When among all others, and why.
+    public var handOver: HandOver
+    /// Until when it waits.
+    public var expires: Mono
+    /// How many messages wait for the account.
+    public var waiting: Int
+}
+
+/// A part of what is undelivered, in the order of the hand-overs.
+public struct UndeliveredShare: Hashable, Sendable {
+    /// The messages.
+    public var messages: [UndeliveredMessage]
+    /// The number up to which this is all.
+    public var upTo: UInt64
+}
