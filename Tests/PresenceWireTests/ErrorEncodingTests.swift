@@ -167,6 +167,74 @@ import Testing
         #expect(error(refusal) == expected)
     }
 
+    /// All of `setDevice`, and what `send` says of labels.
+    private static let labels: [(Refusal, Int, String, String)] = [
+        (
+            Refusal(.nothingSet), 6_001,
+            "At least one of `alias`, `tags` and `pushAddress` is required.", ""
+        ),
+        (
+            Refusal(.invalidAlias, field: .alias, character: "〇"), 6_003,
+            "`alias` may have only letters a to z and A to Z, digits, `_` and Chinese characters "
+                + "(Unified_Ideograph).",
+            #","field":"alias","character":"〇""#
+        ),
+        (
+            Refusal(.aliasTooLong, field: .alias, limit: 40, count: 41), 6_004,
+            "`alias` has 41 bytes; at most 40 are allowed.",
+            #","field":"alias","limit":40,"count":41"#
+        ),
+        (
+            Refusal(.invalidTag, field: .tags, index: 3, character: "\""), 6_005,
+            "The tag at index 3 of `tags` may have only letters a to z and A to Z, digits, `_` "
+                + "and Chinese characters (Unified_Ideograph).",
+            #","field":"tags","index":3,"character":"\"""#
+        ),
+        (
+            Refusal(.invalidTag, field: .tags, index: 0, character: "\0"), 6_005,
+            "The tag at index 0 of `tags` may have only letters a to z and A to Z, digits, `_` "
+                + "and Chinese characters (Unified_Ideograph).",
+            #","field":"tags","index":0,"character":"\u0000""#
+        ),
+        (
+            Refusal(.invalidTag, field: .tags, index: 7), 6_005,
+            "The tag at index 7 of `tags` is empty.", #","field":"tags","index":7"#
+        ),
+        (
+            Refusal(.tagTooLong, field: .tags, limit: 40, count: 42, index: 1), 6_006,
+            "The tag at index 1 of `tags` has 42 bytes; at most 40 are allowed.",
+            #","field":"tags","index":1,"limit":40,"count":42"#
+        ),
+        (
+            Refusal(.tooManyTags, field: .tags, limit: 100, count: 101), 6_007,
+            "`tags` has 101 tags; at most 100 are allowed.",
+            #","field":"tags","limit":100,"count":101"#
+        ),
+        (
+            Refusal(.labelsTooLong, limit: 1_024, count: 1_025), 6_008,
+            "The alias and the tags together have 1025 bytes; at most 1024 are allowed.",
+            #","limit":1024,"count":1025"#
+        ),
+        (
+            Refusal(.tooLong, field: .pushAddress, limit: 2_048, count: 2_049), 414,
+            "`pushAddress` has 2049 bytes; at most 2048 are allowed.",
+            #","field":"pushAddress","limit":2048,"count":2049"#
+        ),
+        (Refusal(.noRecipients), 1_011, "No device has these aliases or tags.", ""),
+        (
+            Refusal(.outOfRange, field: .tagsAll, min: 1, max: 20), 414,
+            "`tagsAll` must have 1 to 20 tags.", #","field":"tagsAll","min":1,"max":20"#
+        ),
+    ]
+
+    @Test(arguments: labels)
+    func `labels of devices`(refusal: Refusal, code: Int, message: String, data: String) {
+        let expected =
+            #"{"jsonrpc":"2.0","id":1,"error":{"code":\#(code),"message":"\#(message)","#
+            + #""data":{"reason":"\#(refusal.reason.rawValue)"\#(data)}}}"#
+        #expect(error(refusal) == expected)
+    }
+
     private static let envelopes: [(EnvelopeError, Int, String, String)] = [
         (EnvelopeError(.invalidJSON), -32_700, "The frame is not a single JSON value.", ""),
         (EnvelopeError(.invalidUTF8), -32_700, "The frame is not UTF-8.", ""),

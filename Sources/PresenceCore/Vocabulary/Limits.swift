@@ -37,6 +37,16 @@ public struct Limits: Hashable, Sendable {
     public static let directedAddressesMax = 32
     /// Bytes of the card of an account, as XML; XMPP only.
     public static let cardBytesMax = 65_536
+    /// Bytes of UTF-8 in an alias or a tag of a device.
+    public static let labelBytesMax = 40
+    /// Tags of one device.
+    public static let tagsPerDeviceMax = 100
+    /// Bytes of UTF-8 in the alias and the tags of one device, together.
+    public static let labelsBytesMax = 1_024
+    /// Bytes of UTF-8 in the push address of a device.
+    public static let pushAddressBytesMax = 2_048
+    /// Devices of one account with labels or a push address; beyond, only those with a session.
+    public static let devicesPerAccountMax = 20
     /// Bytes of UTF-8 in the body and the `ext` of a message, together.
     public var messageBytesMax = 131_072
     /// Bytes of UTF-8 in the `ref` of a message.

@@ -6,8 +6,11 @@ public struct Refusal: Error, Hashable, Sendable {
     public var field: Field?
     /// The lowest valid value.
     public var min: Int?
+    // These two fill the gaps behind optional numbers: every effect has room for a refusal.
+    private var characterValue = UInt32.max
     /// The highest valid value.
     public var max: Int?
+    private var indexValue = UInt32.max
     /// The limit that was reached.
     public var limit: Int?
     /// How many there are, or were given.
@@ -23,7 +26,8 @@ public struct Refusal: Error, Hashable, Sendable {
     /// A refusal.
     public init(
         _ reason: Reason, field: Field? = nil, min: Int? = nil, max: Int? = nil,
-        limit: Int? = nil, count: Int? = nil, retryAfterSeconds: Int? = nil
+        limit: Int? = nil, count: Int? = nil, retryAfterSeconds: Int? = nil,
+        index: Int? = nil, character: Unicode.Scalar? = nil
     ) {
         self.reason = reason
         self.field = field
@@ -32,7 +36,15 @@ public struct Refusal: Error, Hashable, Sendable {
         self.limit = limit
         self.count = count
         self.retryAfterSeconds = retryAfterSeconds
+        if let index { indexValue = UInt32(clamping: index) }
+        if let character { characterValue = character.value }
     }
+
+    /// The place of the element at fault in the parameter, which is a list.
+    public var index: Int? { indexValue == .max ? nil : Int(indexValue) }
+
+    /// The first character that the text at fault must not have.
+    public var character: Unicode.Scalar? { Unicode.Scalar(characterValue) }
 
     /// The reason codes, as in `data.reason` on the wire.
     public enum Reason: String, CaseIterable, Sendable {
@@ -63,12 +75,21 @@ public struct Refusal: Error, Hashable, Sendable {
         case senderQuota = "sender_quota"
         case notPermitted = "not_permitted"
         case unknownContact = "unknown_contact"
+        case nothingSet = "nothing_set"
+        case invalidAlias = "invalid_alias"
+        case aliasTooLong = "alias_too_long"
+        case invalidTag = "invalid_tag"
+        case tagTooLong = "tag_too_long"
+        case tooManyTags = "too_many_tags"
+        case labelsTooLong = "labels_too_long"
+        case noRecipients = "no_recipients"
         case `internal`
         case storeUnavailable = "store_unavailable"
         case overloaded
         case shuttingDown = "shutting_down"
 
         /// The protocol's number; those that NetEase NIM has, too, have the same meaning there.
+        /// Those from 1,000 on are of JPush.
         public var code: Int {
             switch self {
             case .notLoggedIn, .invalidToken, .expiredToken, .invalidPassword, .alreadyLoggedIn: 401
@@ -82,6 +103,14 @@ public struct Refusal: Error, Hashable, Sendable {
                 .contactQuota, .requestQuota, .directedQuota, .inboxFull, .senderQuota:
                 419
             case .internal: 500
+            case .noRecipients: 1_011
+            case .nothingSet: 6_001
+            case .invalidAlias: 6_003
+            case .aliasTooLong: 6_004
+            case .invalidTag: 6_005
+            case .tagTooLong: 6_006
+            case .tooManyTags: 6_007
+            case .labelsTooLong: 6_008
             case .storeUnavailable, .overloaded, .shuttingDown: 503
             }
         }
@@ -94,6 +123,7 @@ public struct Refusal: Error, Hashable, Sendable {
             reason
         case contacts, contact, action, text, name, groups, visibility, show, priority
         case password, body, ref, id, messages
+        case alias, aliases, tags, tagsAll, tagsNot, pushAddress
     }
 }
 

@@ -41,7 +41,8 @@ extension MetricTable {
     /// Why requests are refused, but no login.
     private static let neverOfLogins: [Refusal.Reason] = [
         .notLoggedIn, .contactQuota, .requestQuota, .directedQuota, .inboxFull, .senderQuota,
-        .notPermitted, .unknownContact,
+        .notPermitted, .unknownContact, .nothingSet, .invalidAlias, .aliasTooLong, .invalidTag,
+        .tagTooLong, .tooManyTags, .labelsTooLong, .noRecipients,
     ]
 
     private static let logins: [Metric.Value] =

@@ -36,6 +36,8 @@ extension [UInt8] {
     /// Appends the members of `data` that follow the reason.
     mutating func appendMembers(of refusal: Refusal, in effects: borrowing Effects) {
         append(field: refusal.field?.rawValue)
+        if let index = refusal.index { append(#","index":"#, index) }
+        if let character = refusal.character { append(character: character) }
         if let min = refusal.min { append(#","min":"#, min) }
         if let max = refusal.max { append(#","max":"#, max) }
         if let limit = refusal.limit { append(#","limit":"#, limit) }
@@ -78,6 +80,11 @@ extension [UInt8] {
         append(#","field":""#)
         append(contentsOf: field.utf8)
         append("\"")
+    }
+
+    private mutating func append(character: Unicode.Scalar) {
+        append(#","character":"#)
+        appendString(Array(String(character).utf8).span)
     }
 
     private mutating func endError() {

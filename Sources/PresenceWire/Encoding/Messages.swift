@@ -75,6 +75,9 @@ extension [UInt8] {
             appendQuota("The account", "bytes in messages that are not taken", refusal)
         case .senderQuota:
             appendQuota("The account", "messages that are not taken", refusal)
+        case .nothingSet, .invalidAlias, .aliasTooLong, .invalidTag, .tagTooLong, .tooManyTags,
+            .labelsTooLong, .noRecipients:
+            appendLabelMessage(of: refusal)
         case .rateLimited: appendRetry("Rate limit exceeded", refusal)
         case .storeUnavailable:
             appendRetry("The service cannot store changes at the moment", refusal)
@@ -127,6 +130,35 @@ extension [UInt8] {
         }
     }
 
+    /// What is wrong with the labels of a device, or with those in a request to send.
+    private mutating func appendLabelMessage(of refusal: Refusal) {
+        switch refusal.reason {
+        case .noRecipients: return append("No device has these aliases or tags.")
+        case .nothingSet:
+            return append("At least one of `alias`, `tags` and `pushAddress` is required.")
+        case .invalidTag, .tagTooLong:
+            append("The tag at index ", refusal.index ?? 0)
+            append(" of `tags`")
+        case .tooManyTags: append("`tags`")
+        case .labelsTooLong: append("The alias and the tags together")
+        default: append("`alias`")
+        }
+        switch refusal.reason {
+        case .invalidTag where refusal.character == nil: append(" is empty.")
+        case .invalidAlias, .invalidTag:
+            append(" may have only letters a to z and A to Z, digits, `_` and Chinese characters")
+            append(" (Unified_Ideograph).")
+        case .tooManyTags:
+            append(" has ", refusal.count ?? 0)
+            append(" tags; at most ", refusal.limit ?? Limits.tagsPerDeviceMax)
+            append(" are allowed.")
+        default:
+            append(refusal.reason == .labelsTooLong ? " have " : " has ", refusal.count ?? 0)
+            append(" bytes; at most ", refusal.limit ?? 0)
+            append(" are allowed.")
+        }
+    }
+
     private mutating func appendRange(_ refusal: Refusal, _ field: Refusal.Field) {
         switch field {
         case .cursor: append(" must be a cursor from a response of this service.")
@@ -151,6 +183,8 @@ extension [UInt8] {
             append(" to ", refusal.max ?? 0)
             switch field {
             case .publishers, .accounts, .groups: append(" names.")
+            case .aliases: append(" aliases.")
+            case .tags, .tagsAll, .tagsNot: append(" tags.")
             case .expiry: append(" seconds.")
             case .body, .ref: append(" bytes.")
             default: append(".")
@@ -204,19 +238,25 @@ extension Refusal.Field {
     fileprivate var kind: StaticString {
         switch self {
         case .params: "an object"
-        case .publishers, .accounts, .groups: "an array of strings"
+        case .publishers, .accounts, .groups, .aliases, .tags, .tagsAll, .tagsNot:
+            "an array of strings"
         case .pushReachable, .onlineOnly, .contacts, .messages: "a boolean"
         case .type, .expiry, .limit, .value, .priority:
             "an integer literal (no `1.0`, no `1e3`)"
         case .sync: "a boolean; in `login`, a string"
         case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .ext,
             .reason, .contact, .action, .text, .name, .visibility, .show, .password, .body, .ref,
-            .id:
+            .id, .alias, .pushAddress:
             "a string"
         }
     }
 
-    fileprivate var isList: Bool { self == .publishers || self == .accounts || self == .groups }
+    fileprivate var isList: Bool {
+        switch self {
+        case .publishers, .accounts, .groups, .aliases, .tags, .tagsAll, .tagsNot: true
+        default: false
+        }
+    }
 
     fileprivate var isCredential: Bool { self == .account || self == .key || self == .password }
 }

@@ -6,7 +6,9 @@ extension StanzaError {
     /// The error for a request that was refused.
     public init(_ refusal: Refusal) {
         switch refusal.reason {
-        case .missingField, .wrongType, .outOfRange, .tooMany, .reservedValue, .duplicateField:
+        case .missingField, .wrongType, .outOfRange, .tooMany, .reservedValue, .duplicateField,
+            .nothingSet, .invalidAlias, .aliasTooLong, .invalidTag, .tagTooLong, .tooManyTags,
+            .labelsTooLong:
             self = .badRequest()
         case .invalidName: self = .jidMalformed
         case .tooLong: self = .tooLong("")
@@ -15,7 +17,7 @@ extension StanzaError {
         case .notLoggedIn, .invalidToken, .expiredToken, .invalidPassword, .alreadyLoggedIn,
             .forbidden, .notPermitted:
             self = .forbidden
-        case .unknownContact: self = .itemNotFound
+        case .unknownContact, .noRecipients: self = .itemNotFound
         case .rateLimited: self.init(.wait, .policyViolation, refusal.wordsOfWait)
         case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota,
             .contactQuota, .requestQuota, .inboxFull, .senderQuota:

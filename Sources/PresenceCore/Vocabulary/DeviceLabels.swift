@@ -1,0 +1,133 @@
+// What an app can say of a device, and the rules for it: those of `setDevice` in docs/PROTOCOL.md.
+// The numbers of the refusals and their meanings are those of JPush.
+
+/// The alias, the tags and the push address of a device.
+public struct DeviceLabels: Hashable, Sendable {
+    /// Its alias; empty: none.
+    public let alias: [UInt8]
+    /// Its tags, each once, in the order of their bytes.
+    public let tags: [[UInt8]]
+    /// What a push sender needs to reach it, which the service passes on; empty: none.
+    public let pushAddress: [UInt8]
+
+    /// Nothing: what a device has that was never set.
+    public static let none = DeviceLabels(alias: [], tags: [], pushAddress: [])
+
+    /// Labels that have been checked; repeated tags count once.
+    init(alias: [UInt8], tags: [[UInt8]], pushAddress: [UInt8]) {
+        self.alias = alias
+        self.tags = Set(tags).sorted { $0.lexicographicallyPrecedes($1) }
+        self.pushAddress = pushAddress
+    }
+
+    /// Labels from the store, with the tags in the form of `storedTags`. What cannot be a label or
+    /// an address by its length is left out.
+    public init(alias: [UInt8], storedTags: [UInt8], pushAddress: [UInt8]) {
+        let lengths = 1...Limits.labelBytesMax
+        let tags = storedTags.split(separator: Self.separator).map { Array($0) }
+        self.init(
+            alias: lengths.contains(alias.count) ? alias : [],
+            tags: tags.filter { lengths.contains($0.count) },
+            pushAddress: pushAddress.count <= Limits.pushAddressBytesMax ? pushAddress : [])
+    }
+
+    /// The tags with a byte 0x1F between them, which no tag contains.
+    public var storedTags: [UInt8] { Array(tags.joined(separator: [Self.separator])) }
+
+    private static let separator: UInt8 = 0x1F
+
+    /// Whether there is nothing of them.
+    public var isEmpty: Bool { alias.isEmpty && tags.isEmpty && pushAddress.isEmpty }
+
+    /// The bytes of the alias and the tags, for the limit on both together.
+    var labelByteCount: Int { tags.reduce(alias.count) { $0 + $1.count } }
+}
+
+/// The rule for aliases and tags.
+public enum LabelRule {
+    /// The first character that a label must not have; nil: there is none. O(bytes).
+    public static func firstInvalid(in label: [UInt8]) -> Unicode.Scalar? {
+        String(decoding: label, as: UTF8.self).unicodeScalars.first { !admits($0) }
+    }
+
+    /// Whether a label may have a character: a letter or digit of ASCII, `_`, or one of Han that
+    /// is a `Unified_Ideograph` of Unicode.
+    static func admits(_ character: Unicode.Scalar) -> Bool {
+        switch character {
+        case "a"..."z", "A"..."Z", "0"..."9", "_": true
+        default: !character.isASCII && character.properties.isUnifiedIdeograph
+        }
+    }
+}
+
+/// What is to become of the labels of a device.
+public struct DeviceChange: Hashable, Sendable {
+    /// The alias; empty: none; nil: as it is.
+    public var alias: [UInt8]?
+    /// The tags, with repeats; empty: none; nil: as they are.
+    public var tags: [[UInt8]]?
+    /// The push address; empty: none; nil: as it is.
+    public var pushAddress: [UInt8]?
+
+    /// A change of those that are given.
+    public init(alias: [UInt8]? = nil, tags: [[UInt8]]? = nil, pushAddress: [UInt8]? = nil) {
+        self.alias = alias
+        self.tags = tags
+        self.pushAddress = pushAddress
+    }
+
+    /// The removal of all three.
+    public static let removal = DeviceChange(alias: [], tags: [], pushAddress: [])
+
+    /// What a device has after the change that had `before`. The checks are in the order of the
+    /// table in docs/PROTOCOL.md: the first refusal counts.
+    public func applied(to before: DeviceLabels) throws(Refusal) -> DeviceLabels {
+        guard alias != nil || tags != nil || pushAddress != nil else { throw Refusal(.nothingSet) }
+        try checkAlias()
+        try checkTags()
+        let after = DeviceLabels(
+            alias: alias ?? before.alias, tags: tags ?? before.tags,
+            pushAddress: pushAddress ?? before.pushAddress)
+        guard after.labelByteCount <= Limits.labelsBytesMax else {
+            throw Refusal(
+                .labelsTooLong, limit: Limits.labelsBytesMax, count: after.labelByteCount)
+        }
+        guard after.pushAddress.count <= Limits.pushAddressBytesMax else {
+            throw Refusal(
+                .tooLong, field: .pushAddress, limit: Limits.pushAddressBytesMax,
+                count: after.pushAddress.count)
+        }
+        return after
+    }
+
+    private func checkAlias() throws(Refusal) {
+        guard let alias else { return }
+        if let character = LabelRule.firstInvalid(in: alias) {
+            throw Refusal(.invalidAlias, field: .alias, character: character)
+        }
+        guard alias.count <= Limits.labelBytesMax else {
+            throw Refusal(
+                .aliasTooLong, field: .alias, limit: Limits.labelBytesMax, count: alias.count)
+        }
+    }
+
+    private func checkTags() throws(Refusal) {
+        guard let tags else { return }
+        let count = tags.count <= Limits.tagsPerDeviceMax ? tags.count : Set(tags).count
+        guard count <= Limits.tagsPerDeviceMax else {
+            throw Refusal(
+                .tooManyTags, field: .tags, limit: Limits.tagsPerDeviceMax, count: count)
+        }
+        for (index, tag) in tags.enumerated() {
+            let character = LabelRule.firstInvalid(in: tag)
+            guard character == nil, !tag.isEmpty else {
+                throw Refusal(.invalidTag, field: .tags, index: index, character: character)
+            }
+            guard tag.count <= Limits.labelBytesMax else {
+                throw Refusal(
+                    .tagTooLong, field: .tags, limit: Limits.labelBytesMax, count: tag.count,
+                    index: index)
+            }
+        }
+    }
+}
