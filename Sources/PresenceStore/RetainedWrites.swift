@@ -18,6 +18,7 @@ struct RetainedWrites {
         case visibility([UInt8])
         case credential([UInt8])
         case card([UInt8])
+        case device(account: [UInt8], device: [UInt8])
     }
 
     private struct GroupKey: Hashable {
@@ -94,6 +95,10 @@ struct RetainedWrites {
             newest[.credential(account)] = write
         case .removeCard(let account):
             newest[.card(account)] = write
+        case .putDevice(let row):
+            newest[.device(account: row.account, device: row.device)] = write
+        case .removeDevice(let account, let device):
+            newest[.device(account: account, device: device)] = write
         case .putMessage, .putCard, .handOver:
             preconditionFailure("a write that needs a ticket has none")
         case .removeMessages(let keys):

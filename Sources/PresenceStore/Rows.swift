@@ -145,6 +145,8 @@ public protocol StoreReader: ~Copyable {
     mutating func message(_ row: MessageRow)
     /// That an account has a card. Contents are read when they are needed (`Read.card`).
     mutating func card(_ summary: CardSummary)
+    /// What an app has said of a device.
+    mutating func device(_ row: DeviceRow)
     /// The subscriptions that follow are this subscriber's. Called once for each subscriber,
     /// so that the reader looks its name up once and not for every row.
     mutating func beginSubscriber(_ name: Span<UInt8>)
@@ -165,4 +167,7 @@ extension StoreReader where Self: ~Copyable {
 
     /// A reader that has no use for cards ignores them.
     public mutating func card(_ summary: CardSummary) {}
+
+    /// A reader that has no use for devices ignores them.
+    public mutating func device(_ row: DeviceRow) {}
 }

@@ -16,6 +16,7 @@ extension Store {
             try loadPasswords(db, &reader)
             try loadMessages(db, &reader)
             try loadCards(db, &reader)
+            try loadDevices(db, &reader)
             try loadSubscriptions(db, &reader)
         }
     }

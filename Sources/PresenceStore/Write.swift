@@ -37,6 +37,10 @@ public enum Write: Sendable {
     case putCard(CardRow)
     /// Removes the card of an account.
     case removeCard(account: [UInt8])
+    /// Sets what an app has said of a device.
+    case putDevice(DeviceRow)
+    /// Removes what an app has said of a device.
+    case removeDevice(account: [UInt8], device: [UInt8])
     /// Stores a message for its recipients, of whom there is at least one. Always has a ticket.
     case putMessage(MessageContentRow, recipients: [MessageRow])
     /// Removes messages of recipients, and the content with its last one; missing ones are ignored.
@@ -52,8 +56,9 @@ public enum Write: Sendable {
     /// expires by key.
     case removeExpired(before: Int64)
 
-    /// The number of rows, for the limit on a transaction's size. The texts of a message or a
-    /// card count one per 512 bytes, so that a transaction has at most 10 MB of them, or one.
+    /// The number of rows, for the limit on a transaction's size. The texts of a message, a card
+    /// or a device count one per 512 bytes, so that a transaction has at most 10 MB of them, or
+    /// one.
     var rowCount: Int {
         switch self {
         case .putSubscriptions(_, _, let publishers, _, _),
@@ -71,9 +76,11 @@ public enum Write: Sendable {
             rows.count
         case .putCard(let row):
             1 + (row.content.count + Self.rowBytes - 1) / Self.rowBytes
+        case .putDevice(let row):
+            1 + (row.byteCount + Self.rowBytes - 1) / Self.rowBytes
         case .putStatus, .removeStatus, .putSession, .updateSession, .removeSession, .putAccount,
             .removeAccount, .putVisibility, .putCredential, .removeCredential, .removeCard,
-            .reserveSequence, .removeExpired:
+            .removeDevice, .reserveSequence, .removeExpired:
             1
         }
     }

@@ -17,6 +17,7 @@ struct WriteStatements {
     private let removeVisibility: PreparedStatement
     private let credentials: CredentialStatements
     private let cards: CardStatements
+    private let devices: DeviceStatements
     private let messages: MessageStatements
     private let reserveSequence: PreparedStatement
     private let removeExpiredSubscriptions: PreparedStatement
@@ -70,6 +71,7 @@ struct WriteStatements {
         removeVisibility = try PreparedStatement(db, "DELETE FROM visibility WHERE account = ?1")
         credentials = try CredentialStatements(db)
         cards = try CardStatements(db)
+        devices = try DeviceStatements(db)
         messages = try MessageStatements(db)
         reserveSequence = try PreparedStatement(
             db,
@@ -124,6 +126,10 @@ struct WriteStatements {
             try cards.put(row)
         case .removeCard(let account):
             try cards.remove(account)
+        case .putDevice(let row):
+            try devices.put(row)
+        case .removeDevice(let account, let device):
+            try devices.remove(account, device)
         case .putMessage(let content, let recipients):
             try messages.put(content, recipients)
         case .removeMessages(let keys):

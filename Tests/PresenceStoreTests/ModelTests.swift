@@ -27,7 +27,7 @@ import Testing
             (0..<Int.random(in: 1...3, using: &random)).map { _ in
                 "p\(Int.random(in: 0..<6, using: &random))"
             })
-        switch Int.random(in: 0..<13, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0...2:
             return .putSubscriptions(
                 subscriber: who, type: 1, publishers: publishers, created: time, expires: time + 9)
@@ -51,6 +51,11 @@ import Testing
             return .putRelations([row, mirror])
         case 11:
             return .putVisibility(account: who, [nil, 0, 2].randomElement(using: &random) ?? nil)
+        case 12:
+            var row = DeviceRow(account: who, device: name("d"))
+            (row.alias, row.updated) = (who, time)
+            return .putDevice(row)
+        case 13: return .removeDevice(account: who, device: name("d"))
         default: return .reserveSequence(upTo: time)
         }
     }
@@ -150,6 +155,10 @@ private struct Model {
             }
         case .putVisibility(let account, let value):
             contents.visibilities[String(decoding: account, as: UTF8.self)] = value
+        case .putDevice(let row): contents.device(row)
+        case .removeDevice(let account, let device):
+            let key = [account, device].map { String(decoding: $0, as: UTF8.self) }
+            contents.devices[key] = nil
         case .reserveSequence(let upTo):
             contents.sequence = max(contents.sequence ?? upTo, upTo)
         case .putCredential, .removeCredential, .putMessage, .removeMessages, .handOver,

@@ -157,11 +157,15 @@ final class SimulatedDisk: Persistence {
         case .reserveSequence(let end):
             durable.sequence = max(durable.sequence, end)
         case .removeExpired(let before):
-            durable.statuses = durable.statuses.filter { $0.value.expires > before }
-            durable.subscriptions = durable.subscriptions.filter { $0.value.expires > before }
-            durable.messages = durable.messages.filter { $0.value.expires >= before }
-            removeUnusedContents()
+            removeExpired(before)
         }
+    }
+
+    private func removeExpired(_ before: Int64) {
+        durable.statuses = durable.statuses.filter { $0.value.expires > before }
+        durable.subscriptions = durable.subscriptions.filter { $0.value.expires > before }
+        durable.messages = durable.messages.filter { $0.value.expires >= before }
+        removeUnusedContents()
     }
 
     var summariesOfCards: [CardSummary] {

@@ -20,6 +20,7 @@ enum Schema {
         migrator.registerMigration("007 request", migrate: addRequestContent)
         migrator.registerMigration("008 message", migrate: createMessage)
         migrator.registerMigration("009 card", migrate: createCard)
+        migrator.registerMigration("010 device", migrate: createDevice)
         migrator.registerMigration("011 handOver", migrate: addHandOver)
         return migrator
     }

@@ -39,6 +39,8 @@ struct Contents: StoreReader, Equatable {
     /// In the order in which they were loaded.
     var messages: [MessageRow] = []
     var cards: [CardSummary] = []
+    /// By account and device.
+    var devices: [[String]: DeviceRow] = [:]
     private var subscriber = ""
 
     init() {}
@@ -100,6 +102,10 @@ extension Contents {
     mutating func message(_ row: MessageRow) { messages.append(row) }
 
     mutating func card(_ summary: CardSummary) { cards.append(summary) }
+
+    mutating func device(_ row: DeviceRow) {
+        devices[[text(row.account), text(row.device)]] = row
+    }
 
     mutating func relation(_ row: RelationRow) {
         relations[[text(row.owner), text(row.contact)]] = row

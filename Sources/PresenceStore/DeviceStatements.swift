@@ -1,0 +1,49 @@
+internal import GRDB
+
+/// The statements for the table `device`, prepared once for a connection.
+struct DeviceStatements {
+    private let put: PreparedStatement
+    private let remove: PreparedStatement
+
+    init(_ db: Database) throws {
+        put = try PreparedStatement(
+            db,
+            """
+            INSERT OR REPLACE INTO device (account, device, alias, tags, pushAddress, updated)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """)
+        remove = try PreparedStatement(
+            db, "DELETE FROM device WHERE account = ?1 AND device = ?2")
+    }
+
+    func put(_ row: DeviceRow) throws(StoreError) {
+        try put.bind(1, row.account)
+        try put.bind(2, row.device)
+        try put.bind(3, row.alias)
+        try put.bind(4, row.tags)
+        try put.bind(5, row.pushAddress)
+        put.bind(6, row.updated)
+        try put.run()
+    }
+
+    func remove(_ account: [UInt8], _ device: [UInt8]) throws(StoreError) {
+        try remove.bind(1, account)
+        try remove.bind(2, device)
+        try remove.run()
+    }
+}
+
+extension Store {
+    func loadDevices(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
+        let row = try PreparedStatement(
+            db, "SELECT account, device, alias, tags, pushAddress, updated FROM device")
+        while try row.next() {
+            var device = DeviceRow(account: row.bytes(0), device: row.bytes(1))
+            device.alias = row.bytes(2)
+            device.tags = row.bytes(3)
+            device.pushAddress = row.bytes(4)
+            device.updated = row.integer(5)
+            reader.device(device)
+        }
+    }
+}
