@@ -235,6 +235,12 @@ extension Owner {
                 })
         case .putVisibility(let account, let visibility):
             return .putVisibility(name(account), visibility)
+        case .putDevice(let account, let device, let labels, let updated):
+            return .putDevice(
+                Rows.DeviceKey(account: name(account), device: text(device)),
+                Rows.Device(labels: labels, updated: updated))
+        case .removeDevice(let account, let device):
+            return .removeDevice(Rows.DeviceKey(account: name(account), device: text(device)))
         case .putMessage(let message):
             let device = message.device.map(text)
             return .putMessages(

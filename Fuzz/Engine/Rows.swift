@@ -43,6 +43,11 @@ struct Rows {
         var availability: Availability
     }
 
+    struct Device: Hashable {
+        var labels: DeviceLabels
+        var updated: Wall
+    }
+
     struct PairKey: Hashable {
         var owner: [UInt8]
         var contact: [UInt8]
@@ -79,6 +84,7 @@ struct Rows {
     var relations: [PairKey: Relation] = [:]
     var visibilities: [[UInt8]: Visibility] = [:]
     var messages: [WaitingKey: Message] = [:]
+    var devices: [DeviceKey: Device] = [:]
     var reserved: UInt64 = 0
 
     /// The list of an account, from both rows of each of its pairs.
@@ -123,6 +129,8 @@ struct Rows {
         case .removeMessages(let keys): for key in keys { messages[key] = nil }
         case .handOver(let records):
             for record in records { messages[record.key]?.handOver = record.handOver }
+        case .putDevice(let key, let device): devices[key] = device
+        case .removeDevice(let key): devices[key] = nil
         case .reserve(let end): reserved = max(reserved, end)
         }
     }
@@ -144,6 +152,8 @@ enum RowWrite {
     case putMessages([(WaitingKey, Rows.Message)])
     case removeMessages([WaitingKey])
     case handOver([HandOverRecord])
+    case putDevice(Rows.DeviceKey, Rows.Device)
+    case removeDevice(Rows.DeviceKey)
     case reserve(UInt64)
 }
 
@@ -185,6 +195,11 @@ extension Engine {
                 of: row.sender.map { engine.restoreName($0.span) }, device: row.device,
                 byteCount: row.byteCount, isOfStranger: row.isOfStranger, time: row.time,
                 expires: row.expires, handOver: row.handOver, at: now)
+        }
+        for (key, row) in rows.devices {
+            engine.restoreDevice(
+                of: engine.restoreName(key.account.span), on: key.device, row.labels,
+                updated: row.updated)
         }
         for (key, row) in rows.sessions.sorted(by: { $0.value.id.ordinal < $1.value.id.ordinal }) {
             engine.restoreSession(

@@ -92,6 +92,14 @@ struct EngineReader: ~Copyable, StoreReader {
 
     mutating func card(_ summary: CardSummary) { cards.append(summary) }
 
+    mutating func device(_ row: DeviceRow) {
+        engine.restoreDevice(
+            of: engine.restoreName(row.account.span), on: row.device,
+            DeviceLabels(
+                alias: row.alias, storedTags: row.tags, pushAddress: row.pushAddress),
+            updated: Wall(milliseconds: row.updated))
+    }
+
     mutating func beginSubscriber(_ name: Span<UInt8>) {
         subscriber = engine.restoreName(name)
     }

@@ -27,6 +27,8 @@ final class SimulatedDisk: Persistence {
         var visibilities: [Key: UInt8] = [:]
         var messages: [MessageKey: MessageRow] = [:]
         var cards: [Key: CardRow] = [:]
+        /// By account and device.
+        var devices: [Key: DeviceRow] = [:]
         var contents: [Int64: MessageContentRow] = [:]
     }
 
@@ -141,6 +143,10 @@ final class SimulatedDisk: Persistence {
             durable.cards[Key(account: row.account)] = row
         case .removeCard(let account):
             durable.cards[Key(account: account)] = nil
+        case .putDevice(let row):
+            durable.devices[Key(account: row.account, other: row.device)] = row
+        case .removeDevice(let account, let device):
+            durable.devices[Key(account: account, other: device)] = nil
         case .putMessage(let content, let recipients):
             durable.contents[content.id] = content
             for row in recipients {
@@ -210,6 +216,9 @@ final class SimulatedDisk: Persistence {
         }
         reader.passwords(count: durable.credentials.count, secret: [])
         for card in summariesOfCards { reader.card(card) }
+        for (_, row) in durable.devices.sorted(by: { before($0.key, $1.key) }) {
+            reader.device(row)
+        }
         for (key, row) in durable.messages.sorted(by: {
             ($0.key.id, $0.key.place) < ($1.key.id, $1.key.place)
         }) {

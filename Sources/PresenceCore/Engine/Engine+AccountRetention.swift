@@ -1,11 +1,12 @@
 // How unused accounts are forgotten: accounts without references, of which only the end of the last
-// session is remembered, are forgotten `rememberSeconds` after it.
+// session is remembered, and the labels of devices, are forgotten `rememberSeconds` after they were
+// used.
 //
 // There is no deadline per account: twenty million of them would cost more than they save. Every
 // minute some accounts are checked, as many as it takes to check all of them within a day. So an
 // account is forgotten up to a day late.
 //
-// The time of the last session is wall time, which may be wrong. A clock that was set while the
+// The time of the last use is wall time, which may be wrong. A clock that was set while the
 // service ran is not used until it has run evenly for `evenClockSeconds`; neither is one after a
 // start.
 
@@ -50,15 +51,27 @@ extension Engine {
     private mutating func forgetIfUnused(
         _ number: UInt32, at now: Wall, into effects: inout Effects
     ) -> Bool {
-        let account = accounts[Int(number)]
-        guard account.lastValue != 0, names.contains(number), !isNeeded(number),
-            account.lastSeen < now.earlier(bySeconds: settings.rememberSeconds)
+        guard let lastUse = lastUse(of: number), names.contains(number), !isNeeded(number),
+            lastUse < now.earlier(bySeconds: settings.rememberSeconds)
         else { return false }
+        let account = AccountHandle(index: number)
+        for device in devices.removeAll(of: account) {
+            effects.persist(.removeDevice(account: account, device: effects.copy(device)))
+        }
         accounts[Int(number)].lastValue = 0
         retired.append(number)
         stats.accountsForgotten += 1
-        effects.persist(.removeAccount(account: AccountHandle(index: number)))
+        effects.persist(.removeAccount(account: account))
         return true
+    }
+
+    /// When the last session of an account ended, or one of its devices was set, if that was later;
+    /// nil: it is not remembered.
+    private func lastUse(of number: UInt32) -> Wall? {
+        let account = accounts[Int(number)]
+        let lastSeen = account.lastValue == 0 ? nil : account.lastSeen
+        guard let lastUpdate = devices.lastUpdate(of: number) else { return lastSeen }
+        return lastSeen.map { max($0, lastUpdate) } ?? lastUpdate
     }
 
     /// Whether both clocks have advanced equally for long enough.

@@ -97,7 +97,7 @@ extension Engine {
         let known = accounts[Int(account.index)]
         return known.lastValue != 0 || known.sessionCount != 0 || known.statusCount != 0
             || known.visibility != nil || index.count(of: account) != 0
-            || relations.contactCount(of: account) != 0
+            || relations.contactCount(of: account) != 0 || devices.mention(account.index)
     }
 
     /// Appends the name of an account.
@@ -137,12 +137,13 @@ extension Engine {
         interned.removeAll(keepingCapacity: interned.capacity <= Self.retiredCapacityMax)
     }
 
-    /// Whether the account is needed, or is remembered for a while although it is not.
+    /// Whether the account is needed, or is remembered for a while although it is not, as are those
+    /// whose devices have labels.
     ///
     /// Inlined, as is `isNeeded`: see `caller`.
     @inline(__always)
     func isReferenced(_ number: UInt32) -> Bool {
-        accounts[Int(number)].lastValue != 0 || isNeeded(number)
+        accounts[Int(number)].lastValue != 0 || isNeeded(number) || devices.mention(number)
     }
 
     /// Whether something needs the account: a request, a session, a subscription or a subscriber.

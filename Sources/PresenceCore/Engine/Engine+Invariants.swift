@@ -20,6 +20,10 @@ extension Engine {
         checkHolds()
         checkMessages()
         checkDirected()
+        devices.checkInvariants()
+        for number in devices.accounts.keys {
+            precondition(names.contains(number), "forgotten, and its devices are not")
+        }
         for (session, conflation) in conflations {
             precondition(sessions[session].phase == .connected, "behind and not shown")
             precondition(links[Int(session)].cursor == .start, "behind and sent events")

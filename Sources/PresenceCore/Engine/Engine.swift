@@ -79,6 +79,9 @@ public struct Engine: ~Copyable {
     /// Messages that were handed over.
     var undelivered = UndeliveredOrder()
 
+    /// The labels of devices.
+    var devices: DeviceTable
+
     /// Recent history.
     var history: History
 
@@ -107,6 +110,7 @@ public struct Engine: ~Copyable {
     public init(settings: Settings, at now: Moment, seed: UInt64) {
         self.settings = settings
         names = NameTable(seed: seed)
+        devices = DeviceTable(seed: seed)
         wheel = TimingWheel(now: now.mono.milliseconds)
         sequence = Numbering(after: 0)
         history = History(settings.history, at: now.wall)

@@ -174,6 +174,9 @@ public enum Record: Hashable, Sendable {
     case putRelations([RelationRecord])
     /// Who sees an account; nil: whom the setting says.
     case putVisibility(account: AccountHandle, Visibility?)
+    /// The labels of a device, of which there is at least one. The device in `Effects.bytes`.
+    case putDevice(account: AccountHandle, device: ByteRange, DeviceLabels, updated: Wall)
+    case removeDevice(account: AccountHandle, device: ByteRange)
     /// A message for all its recipients.
     case putMessage(MessageRecord)
     /// Messages that wait no longer.

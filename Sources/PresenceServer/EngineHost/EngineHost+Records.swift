@@ -42,6 +42,15 @@ extension EngineHost {
             return .putRelations(relations.map { row($0) })
         case .putVisibility(let account, let visibility):
             return .putVisibility(account: name(account), visibility?.rawValue)
+        case .putDevice(let account, let device, let labels, let updated):
+            var row = DeviceRow(account: name(account), device: bytes(device))
+            row.alias = labels.alias
+            row.tags = labels.storedTags
+            row.pushAddress = labels.pushAddress
+            row.updated = updated.milliseconds
+            return .putDevice(row)
+        case .removeDevice(let account, let device):
+            return .removeDevice(account: name(account), device: bytes(device))
         case .putMessage(let message):
             return .putMessage(content(of: message), recipients: rows(of: message))
         case .removeMessages(let keys):
