@@ -145,8 +145,9 @@ private func streamWantsBuffer(
 private func streamRead(
     _ stream: UnsafeMutablePointer<uv_stream_t>?, _ count: Int, _ buffer: UnsafePointer<uv_buf_t>?
 ) {
-    // Without a buffer libuv reads nothing and reports that, as ENOBUFS.
-    guard let buffer = unsafe buffer, unsafe buffer.pointee.len > 0 else { return }
+    // Without room in the budget libuv reads nothing and reports that. An end that it has noticed
+    // with the last bytes comes without a buffer, too.
+    guard count != Int(UV_ENOBUFS.rawValue) else { return }
     unsafe withLoop(of: stream) { $0.received(unsafe cuv_slot(stream), count) }
 }
 

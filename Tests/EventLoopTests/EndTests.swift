@@ -35,6 +35,21 @@ import Testing
         loop.close()
     }
 
+    /// libuv then reports the end without a buffer, and without another read.
+    @Test func `the peer's RST is reported with its last bytes`() throws {
+        let loop = try Loop()
+        let recorder = Recorder(loop)
+        let client = try Client(port: try loop.listenAnywhere())
+        recorder.run(until: { !recorder.accepted.isEmpty })
+        client.send([1])
+        client.reset()
+        recorder.run(until: { !recorder.ends.isEmpty })
+        recorder.settle()
+        let id = try #require(recorder.accepted.first)
+        #expect(recorder.received[id] == [1] && recorder.ends.count == 1)
+        loop.close()
+    }
+
     enum Place: CaseIterable { case accepted, received, ended, drained }
 
     @Test(arguments: Place.allCases)
