@@ -10,10 +10,11 @@ import tls
 
 DOMAIN = "localhost"
 
-# On a loaded machine asyncio tells of each callback that took 100 ms, and slixmpp of each login that
-# a test wants to fail.
+# On a loaded machine asyncio tells of each callback that took 100 ms, slixmpp of each login that a
+# test wants to fail, and aioxmpp of each ping that it answers with an error.
 logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 logging.getLogger("slixmpp").setLevel(logging.CRITICAL)
+logging.getLogger("aioxmpp").setLevel(logging.CRITICAL)
 
 
 class XMPPService(porchlight.Service):
