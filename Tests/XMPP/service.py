@@ -20,7 +20,7 @@ logging.getLogger("aioxmpp").setLevel(logging.CRITICAL)
 class XMPPService(porchlight.Service):
     """One with both listeners, and a certificate for the domain unless `plain`."""
 
-    def __init__(self, *flags, plain=False, ports=(0, 0)):
+    def __init__(self, *flags, plain=False, ports=(0, 0), environment=None):
         self.folder = tempfile.mkdtemp(prefix="porchlight-xmpp-")
         flags = ["--xmpp-listen", "127.0.0.1:%d" % ports[0], "--xmpp-domain", DOMAIN, *flags]
         if plain:
@@ -31,7 +31,7 @@ class XMPPService(porchlight.Service):
             self.authority = authority[0]
             flags += ["--xmpp-tls-listen", "127.0.0.1:%d" % ports[1],
                       "--tls-certificate", certificate, "--tls-key", key]
-        super().__init__(*flags)
+        super().__init__(*flags, environment=environment)
 
     def start(self, *flags):
         super().start(*flags)
