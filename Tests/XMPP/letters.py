@@ -1,5 +1,5 @@
-"""A naive model of messages: for each account a list of what waits, for each session a list of what it
-was sent. What a session is sent is compared with it."""
+"""A naive model of messages: for each account a list of what waits, for each session a list of what
+it was sent. What a session is sent is compared with it."""
 
 import conversation
 from conversation import AWAY, ONLINE, WAIT, Message, Phone
@@ -34,7 +34,7 @@ class Account:
         self.letters = []
         # Live ones, by device.
         self.sessions = {}
-        # Devices that were lost while they were away: what they say of themselves is kept for a while.
+        # Devices that were lost while they were away: their availability is kept for a while.
         self.lost_away = set()
         # The account or service that sent it something whose place in the order is not known yet.
         self.writer = None

@@ -1,5 +1,5 @@
-"""The conversations of apps on XMPPFramework, between such clients and with native ones: to one that
-is online, away, offline, or killed."""
+"""The conversations of apps on XMPPFramework, between such clients and with native ones: to one
+that is online, away, offline, or killed."""
 
 import time
 import unittest

@@ -1,5 +1,5 @@
-"""slixmpp and aioxmpp, unmodified, write to each other, to a client by hand and to a native one, and
-those to them: text with Chinese, a picture and a voice clip."""
+"""slixmpp and aioxmpp, unmodified, write to each other, to a client by hand and to a native one,
+and those to them: text with Chinese, a picture and a voice clip."""
 
 import asyncio
 import contextlib
