@@ -35,7 +35,7 @@ ONLINE = "<presence>%s</presence>" % CAPS
 
 
 def encoded(count, line=None):
-    """`count` characters of base64, the same each time; with `line`, in lines that end with CR LF."""
+    """Base64 of `count` characters, the same each time; with `line`, in lines that end in CR LF."""
     text = base64.b64encode(random.Random(count).randbytes(count * 3 // 4)).decode()
     if line:
         text = "\r\n".join(text[at:at + line] for at in range(0, len(text), line))

@@ -83,3 +83,27 @@ def shows(native, show, text=None):
     native.events_until(lambda event: [
         (device["client"], device.get("show"), device.get("text"))
         for device in event["online"]] == [("xmpp", show, text)])
+
+
+def converse(program, native, account, write):
+    """The user of the program writes to a native client, which answers; both take what they have.
+
+    `write` is what is typed in front of a text.
+    """
+    program.type(write + " 今天的天气真好。")
+    message, = native.note("messages")["params"]["messages"]
+    assert (message["from"], message["body"]) == (account, "今天的天气真好。"), message
+    assert native.ok("take", {"id": message["id"]}) == {"waiting": 0}
+    # In mcabber, an empty line opens the conversation.
+    program.type("")
+    native.ok("send", {"accounts": [account], "body": "是的，a < b & 'c'"})
+    program.until("是的，a < b & 'c'")
+
+
+def untaken(service, count):
+    """Waits until so many messages are left."""
+    server = service.server()
+    end = time.monotonic() + WAIT
+    while (found := server.ok("stats")["messagesWaiting"]) != count:
+        assert time.monotonic() < end, "%d messages wait" % found
+    server.close()
