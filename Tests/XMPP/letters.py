@@ -16,7 +16,7 @@ class Letter:
         self.number, self.sender, self.to, self.text = number, sender, to, text
         self.id = None
         self.is_taken = False
-        # Taken so long ago that nobody may be sent it.
+        # Taken so long ago that no session may be sent it.
         self.is_gone = False
 
     def counts(self):

@@ -101,7 +101,7 @@ def converse(program, native, account, write):
 
 
 def untaken(service, count):
-    """Waits until so many messages are left."""
+    """Waits until this number of messages waits."""
     server = service.server()
     end = time.monotonic() + WAIT
     while (found := server.ok("stats")["messagesWaiting"]) != count:

@@ -172,7 +172,7 @@ class Libraries(Conversations, unittest.IsolatedAsyncioTestCase):
         self.addAsyncCleanup(one.end)
         return one
 
-    async def everyone(self, account, is_away=False):
+    async def each_kind(self, account, is_away=False):
         return {kind: await self.begin(account, kind, is_away) for kind in KINDS}
 
     async def until(self, **changes):
@@ -219,13 +219,13 @@ class Libraries(Conversations, unittest.IsolatedAsyncioTestCase):
         await self.until(messagesTaken=count, messagesWaiting=0)
 
     async def test_to_those_that_are_online(self):
-        writers, readers = await self.everyone("writer"), await self.everyone("online")
+        writers, readers = await self.each_kind("writer"), await self.each_kind("online")
         await self.write_all(writers, "online")
         await self.check_all(readers, "online")
 
     async def test_to_those_that_are_away(self):
-        writers = await self.everyone("writer")
-        readers = await self.everyone("away", is_away=True)
+        writers = await self.each_kind("writer")
+        readers = await self.each_kind("away", is_away=True)
         await self.write_all(writers, "away")
         await self.until(messagesTaken=0, messagesWaiting=len(KINDS) ** 2 * len(texts("")))
         for reader in readers.values():
@@ -233,13 +233,13 @@ class Libraries(Conversations, unittest.IsolatedAsyncioTestCase):
         await self.check_all(readers, "away")
 
     async def test_to_those_that_are_offline(self):
-        await self.write_all(await self.everyone("writer"), "offline")
+        await self.write_all(await self.each_kind("writer"), "offline")
         await self.until(messagesTaken=0, messagesWaiting=len(KINDS) ** 2 * len(texts("")))
-        await self.check_all(await self.everyone("offline"), "offline", is_delayed=True)
+        await self.check_all(await self.each_kind("offline"), "offline", is_delayed=True)
 
     async def test_to_each_other(self):
         """Each writes to all others and to itself."""
-        people = await self.everyone("writer")
+        people = await self.each_kind("writer")
         await self.write_all(people, "writer")
         await self.check_all(people, "writer")
 
