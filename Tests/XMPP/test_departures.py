@@ -1,5 +1,7 @@
 """How native and XMPP subscribers learn that an XMPP client is gone: rows of docs/XMPP.md."""
 
+import socket
+import struct
 import unittest
 
 import walk
@@ -35,6 +37,31 @@ class Departures(Served, unittest.TestCase):
         ben.close()
         self.assertEqual(self.cause(native, 3), "disconnect")
         self.assertGone(anna)
+
+    def test_a_reset_behind_what_is_not_answered(self):
+        """The white space and the reset often reach the service in one turn of its loop."""
+        native = self.service.login("watcher")
+        self.addCleanup(native.close)
+        names = ["reset%d" % number for number in range(20)]
+        native.subscribe(*names)
+        seen = {1: set(), 3: set()}
+
+        def hear(value, name):
+            while name not in seen[value]:
+                event = native.event()
+                seen.setdefault(event["value"], set()).add(event["publisher"])
+
+        for name in names:
+            stream = Stream(self.service.xmpp_port)
+            stream.login(name, "d1")
+            stream.send("<presence/>")
+            hear(1, name)
+            stream.send(" ")
+            stream.socket.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            stream.close()
+        for name in names:
+            hear(3, name)
 
     def test_the_end_of_the_stream(self):
         anna, ben, native = self.people("ended")
