@@ -27,7 +27,7 @@ private struct Spelled: Equatable {
         case .password(let change):
             name(change.account, decoder)
             text(change.password, 0...65_536, decoder)
-        case .feed(let cursor):
+        case .feed(let cursor), .undelivered(let cursor):
             numbers.append(Int64(bitPattern: cursor?.seq ?? 0))
         case .question(.why(let request)):
             name(request.subscriber, decoder)

@@ -63,7 +63,20 @@ public final class Gateway: Sendable {
 
     /// Begins to read the feed after a cursor, or with a snapshot.
     public func openFeed(from cursor: String?) async throws(InProcessError) -> FeedReader {
-        var call = MethodCall(.feed)
+        try await open(.feed, from: cursor)
+    }
+
+    /// Begins to read what no device has taken in time, after a cursor or from the beginning.
+    public func openUndelivered(
+        from cursor: String?
+    ) async throws(InProcessError) -> FeedReader {
+        try await open(.undelivered, from: cursor)
+    }
+
+    private func open(
+        _ method: MethodName, from cursor: String?
+    ) async throws(InProcessError) -> FeedReader {
+        var call = MethodCall(method)
         if let cursor { call.arguments = [MethodCall.Argument(.cursor, .text(cursor))] }
         guard case .feed(let start, let id) = try await response(to: call, .whole) else {
             preconditionFailure("a response to another method")

@@ -5,10 +5,11 @@ import PresenceStore
 
 extension Engine {
     /// An engine with everything that is stored and has not expired, and what is known of
-    /// passwords and cards.
+    /// passwords and cards, and the number of the database.
     static func restored(
         from store: Store, _ settings: Settings, feed: FeedSwitch = .off,
-        passwords: inout StoredPasswords, cards: inout Cards, at now: Moment
+        passwords: inout StoredPasswords, cards: inout Cards, identity: inout UInt64,
+        at now: Moment
     ) throws(StoreFileError) -> Engine {
         var generator = SystemRandomNumberGenerator()
         var reader = EngineReader(
@@ -16,6 +17,7 @@ extension Engine {
         reader.engine.setFeed(feed)
         try store.load(&reader)
         passwords = reader.passwords
+        identity = reader.identity
         let summaries = reader.cards
         let engine = reader.finish()
         cards = Cards(stored: summaries, engine, settings, at: now.wall)
@@ -29,6 +31,8 @@ struct EngineReader: ~Copyable, StoreReader {
     let now: Moment
     private(set) var passwords = StoredPasswords()
     private(set) var cards: [CardSummary] = []
+    /// Distinguishes the database from any other.
+    private(set) var identity: UInt64 = 0
     private var subscriber: AccountHandle?
     /// Rows are read in the order of their keys, but needed in the order of the logins.
     private var sessions: [SessionRow] = []
@@ -89,6 +93,8 @@ struct EngineReader: ~Copyable, StoreReader {
     mutating func passwords(count: Int, secret: [UInt8]) {
         passwords = StoredPasswords(count: count, secret: secret)
     }
+
+    mutating func identity(_ number: Int64) { identity = UInt64(bitPattern: number) }
 
     mutating func card(_ summary: CardSummary) { cards.append(summary) }
 

@@ -9,6 +9,8 @@ struct Batch {
     static let eventsMax = 500
     static let bytesMax = 256 << 10
 
+    /// What the events are, as the name of their list.
+    var stream = WebhookStream.events
     /// The receiver must discard its table before it applies the events.
     var isReset = false
     /// The events belong to a snapshot.
@@ -36,7 +38,7 @@ struct Batch {
         if isSnapshot { object.append("snapshot", json: yes) }
         if isSynced { object.append("synced", json: yes) }
         if let cursor { object.append("cursor", cursor) }
-        object.append("events", json: list)
+        object.append(stream.rawValue, json: list)
         return object.object
     }
 }
@@ -75,6 +77,11 @@ struct BatchBuilder {
             batch.isSynced = true
             batch.cursor = cursor.text
             return take()
+        case .undelivered(let messages, let cursor):
+            let complete = add(messages, isSnapshot: false)
+            batch.stream = .undelivered
+            batch.cursor = cursor.text
+            return complete
         }
     }
 

@@ -62,14 +62,18 @@ final class Webhook: Sendable {
 
     /// Reads and posts, from one opening of the feed to the next.
     func serve(
-        _ openFeed: @Sendable (_ cursor: String?) async throws -> any FeedConnection
+        _ open: @Sendable (WebhookStream, _ cursor: String?) async throws -> any FeedConnection
     ) async {
         var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
+        var deliveries = backoff
         while !Task.isCancelled {
             do {
-                let feed = try await openFeed(environment.positions.cursor(of: endpoint.name))
+                let feed = try await open(
+                    endpoint.stream, environment.positions.cursor(of: endpoint.name))
                 defer { feed.close() }
-                try await follow(feed, &backoff)
+                try await follow(feed, &backoff, &deliveries)
+            } catch is OutdatedBatchError {
+                continue
             } catch InProcessError.refused(let error) {
                 environment.logger.warning(
                     "webhook cannot read the feed; retrying",
@@ -86,16 +90,16 @@ final class Webhook: Sendable {
 
     /// Posts what the feed has, until it ends.
     private func follow(
-        _ feed: any FeedConnection, _ backoff: inout Backoff
+        _ feed: any FeedConnection, _ backoff: inout Backoff, _ deliveries: inout Backoff
     ) async throws {
         var builder = BatchBuilder(feed.start)
         while true {
             // What arrived while the last batch was being posted goes into one batch.
             let time: TimeAmount = builder.hasContent ? .milliseconds(2) : .seconds(60)
             if let item = try await feed.next(within: time) {
-                if let batch = builder.add(item) { try await deliver(batch) }
+                if let batch = builder.add(item) { try await deliver(batch, &deliveries) }
             } else if builder.hasContent {
-                try await deliver(builder.take())
+                try await deliver(builder.take(), &deliveries)
             }
             backoff.succeed()
         }
@@ -104,7 +108,8 @@ final class Webhook: Sendable {
     // MARK: Delivery
 
     /// Posts a batch until the receiver accepts it, and then stores the position after it.
-    private func deliver(_ batch: Batch) async throws {
+    /// - Throws: `OutdatedBatchError` if it is to be read again instead of posted again.
+    private func deliver(_ batch: Batch, _ backoff: inout Backoff) async throws {
         let id = state.withLock { state in
             state.lastBatch += 1
             state.pendingSince = batch.firstTime ?? environment.wallMilliseconds()
@@ -112,7 +117,6 @@ final class Webhook: Sendable {
             return "\(String(run, radix: 16))-\(state.lastBatch)"
         }
         defer { state.withLock { $0.pendingSince = nil } }
-        var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
         // First forget the position: the receiver may discard its table before the batch is
         // accepted.
         while batch.isReset, !environment.positions.store(nil, of: endpoint.name) {
@@ -129,8 +133,10 @@ final class Webhook: Sendable {
             let asked = outcome.retryAfter?.seconds(at: environment.wallMilliseconds() / 1_000)
             try await pauseOrEnd(
                 state.withLock { backoff.fail(retryAfterSeconds: asked, &$0.random) })
+            if batch.stream == .undelivered { throw OutdatedBatchError() }
         }
         recordSuccess(batch, failures: backoff.failures)
+        backoff.succeed()
         if let cursor = batch.cursor, !environment.positions.store(cursor, of: endpoint.name) {
             // The batch is then repeated after a restart, which does no harm.
             recordFailure("cannot write its position", 0)
@@ -183,3 +189,7 @@ final class Webhook: Sendable {
         try await environment.loop.sleep(for: .milliseconds(Int64(milliseconds)))
     }
 }
+
+/// A batch of what is undelivered was not accepted: devices may have taken some of it by the next
+/// attempt.
+private struct OutdatedBatchError: Error {}

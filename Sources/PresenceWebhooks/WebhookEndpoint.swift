@@ -1,5 +1,13 @@
 public import OutgoingHTTP
 
+/// What a webhook posts.
+public enum WebhookStream: String, CaseIterable, Sendable {
+    /// The events of the feed.
+    case events
+    /// The messages that no device has taken in time.
+    case undelivered
+}
+
 /// The URL that a webhook posts to, and the secret that it signs with.
 public struct WebhookEndpoint: Sendable {
     /// Its name in the log, in metrics and on disk.
@@ -7,6 +15,8 @@ public struct WebhookEndpoint: Sendable {
     /// Never shown: it may contain a secret.
     let url: OutgoingURL
     let secret: [UInt8]
+    /// What it posts.
+    let stream: WebhookStream
 
     /// The shortest and the longest secret, in bytes.
     public static let secretBytes = 16...512
@@ -15,7 +25,9 @@ public struct WebhookEndpoint: Sendable {
 
     /// An endpoint.
     /// - Throws: what is wrong with it, in one sentence that contains no secret.
-    public init(name: String, url: String, secret: [UInt8]) throws(WebhookEndpointError) {
+    public init(
+        name: String, url: String, secret: [UInt8], stream: WebhookStream = .events
+    ) throws(WebhookEndpointError) {
         let isName = name.utf8.allSatisfy {
             switch $0 {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
@@ -35,6 +47,7 @@ public struct WebhookEndpoint: Sendable {
         }
         self.name = name
         self.secret = secret
+        self.stream = stream
     }
 }
 

@@ -30,7 +30,12 @@ public final class Webhooks: Sendable {
             guard tasks.isEmpty else { return }
             tasks = webhooks.map { webhook in
                 http.loop.task {
-                    await webhook.serve { try await gateway.openFeed(from: $0) }
+                    await webhook.serve { stream, cursor in
+                        switch stream {
+                        case .events: try await gateway.openFeed(from: cursor)
+                        case .undelivered: try await gateway.openUndelivered(from: cursor)
+                        }
+                    }
                 }
             }
         }

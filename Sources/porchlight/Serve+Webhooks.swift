@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import NIOPosix
 import OutgoingHTTP
+import PresenceClient
 import PresenceServer
 import PresenceStore
 import PresenceTokens
@@ -37,7 +38,8 @@ extension WebhookSettings {
     }
 
     private static func endpoint(
-        _ name: String, _ url: String, _ secretPath: String, _ place: String
+        _ name: String, _ url: String, _ secretPath: String, _ place: String,
+        stream: WebhookStream = .events
     ) throws(SettingsError) -> WebhookEndpoint {
         var secret: [UInt8]
         do throws(FileError) {
@@ -54,7 +56,7 @@ extension WebhookSettings {
         }
         while let last = secret.last, last == 10 || last == 13 { secret.removeLast() }
         do throws(WebhookEndpointError) {
-            return try WebhookEndpoint(name: name, url: url, secret: secret)
+            return try WebhookEndpoint(name: name, url: url, secret: secret, stream: stream)
         } catch {
             throw SettingsError(error.description)
         }
@@ -99,7 +101,15 @@ extension WebhookSettings {
         var faults: [String] = []
         for line in lines {
             do throws(SettingsError) {
-                endpoints.append(try endpoint(line.name, line.url, line.secret, "in \(path)"))
+                guard let stream = WebhookStream(rawValue: line.send) else {
+                    throw SettingsError(
+                        "The webhook \(visible(String(line.name.prefix(64)))) in \(path) has "
+                            + "\"send\": \"\(visible(String(line.send.prefix(64))))\"; "
+                            + "use \"events\" or \"undelivered\".")
+                }
+                endpoints.append(
+                    try endpoint(
+                        line.name, line.url, line.secret, "in \(path)", stream: stream))
             } catch {
                 faults += error.faults
             }

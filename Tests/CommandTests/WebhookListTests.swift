@@ -46,11 +46,11 @@ import Testing
         let start = "The file FILE given with --webhooks: webhook 2 has"
         #expect(
             fault(#"[\#(crm), {"name": "audit", "url": "http://a", "secrte": "SECRET"}]"#)
-                == "\(start) \"secrte\"; the members are name, url, secret.")
+                == "\(start) \"secrte\"; the members are name, url, secret, send.")
         #expect(
             fault(
                 #"[\#(crm), {"name": "b", "url": "http://a", "secret": "SECRET", "z": 1, "a": 2}]"#)
-                == "\(start) \"a\", \"z\"; the members are name, url, secret.")
+                == "\(start) \"a\", \"z\"; the members are name, url, secret, send.")
     }
 
     @Test(arguments: [

@@ -12,14 +12,14 @@ import porchlight
 
 
 class Stream:
-    """A reader of the feed."""
+    """A reader of the feed, or of what is undelivered."""
 
-    def __init__(self, service, cursor=None, query=""):
+    def __init__(self, service, cursor=None, query="", path="/v1/feed"):
         self.connection = service.open_http(timeout=20)
         headers = {"Authorization": "Bearer " + KEY}
         if cursor is not None:
             headers["Last-Event-ID"] = cursor
-        self.connection.request("GET", "/v1/feed" + query, headers=headers)
+        self.connection.request("GET", path + query, headers=headers)
         self.response = self.connection.getresponse()
         self.id = cursor or ""
         self.pending = []
@@ -116,6 +116,26 @@ class Feed(Case):
             stream = self.stream(cursor.encode().decode("latin-1"))
             self.assertEqual(stream.event()[0], "reset")
             stream.close()
+
+    def test_what_no_device_has_taken(self):
+        path = "/v1/undelivered"
+        sent = self.good("POST", "/v1/messages", {"accounts": ["feed-lisi"], "body": "one"})
+        first = self.stream(path=path)
+        while True:
+            (name, data), = first.until("undelivered")
+            entries = [e for e in data["undelivered"] if e["account"] == "feed-lisi"]
+            if entries:
+                break
+        self.assertEqual([(e["message"], e["why"], e["body"]) for e in entries],
+                         [(sent["id"], "absent", "one")])
+        self.assertEqual((name, first.id), ("undelivered", data["cursor"]))
+        # It continues after its cursor, in the header or the query.
+        self.good("POST", "/v1/messages", {"accounts": ["feed-lisi"], "body": "two"})
+        for again in (self.stream(first.id, path=path),
+                      self.stream(query="?cursor=" + first.id, path=path)):
+            (_, data), = again.until("undelivered")
+            self.assertEqual([e["body"] for e in data["undelivered"]], ["two"])
+        self.good("DELETE", "/v1/accounts/feed-lisi/messages")
 
     def test_it_needs_a_key(self):
         self.problem(401, "not_logged_in", "GET", "/v1/feed", key=None)

@@ -6,12 +6,14 @@ import Testing
     enum Peer: CaseIterable { case anonymous, client, appServer, gone }
 
     static let words = MethodName.allCases.filter {
-        ![.setPassword, .removePassword, .stats, .metrics, .why, .top, .feed].contains($0)
+        ![
+            .setPassword, .removePassword, .stats, .metrics, .why, .top, .feed, .undelivered,
+        ].contains($0)
     }
 
     static let forbiddenToClients: Set<MethodName> = [
         .query, .subscribers, .sessions, .kick, .setPassword, .removePassword, .stats, .metrics,
-        .why, .top, .feed, .discard,
+        .why, .top, .feed, .undelivered, .discard,
     ]
     static let namesAnAccount: Set<MethodName> = [
         .subscribe, .unsubscribe, .subscriptions, .publish, .clear, .relate, .contacts,
@@ -66,7 +68,8 @@ import Testing
         case .send: world.send(connection, to: "bob", body: "hello")
         case .take: world.handle(.take(MessageID(number: 1)), from: connection)
         case .discard: world.discard(connection, "bob")
-        case .setPassword, .removePassword, .stats, .metrics, .why, .top, .feed:
+        case .setPassword, .removePassword, .stats, .metrics, .why, .top, .feed,
+            .undelivered:
             Issue.record("not for the engine")
         }
     }

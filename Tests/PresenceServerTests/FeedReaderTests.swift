@@ -14,7 +14,8 @@ import Testing
     func time(_ seconds: UInt64) -> Mono { Mono(milliseconds: seconds * 1_000) }
 
     mutating func begin(_ slot: UInt32, _ cursor: FeedCursor? = nil) -> Bool {
-        feed.begin(connection(slot), after: cursor, at: time(0))
+        let isReady = feed.place(of: connection(slot)).map { feed.readers[$0].isReady } ?? false
+        return feed.begin(connection(slot), after: cursor, isReady: isReady, at: time(0))
     }
 
     mutating func happen(_ count: Int, at seconds: UInt64 = 0) {

@@ -91,7 +91,7 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
         let endpoint = try WebhookEndpoint(
             name: "a", url: "http://a", secret: Array("a secret of some length".utf8))
         let webhook = Webhook(endpoint, settings, seed: 1, environment)
-        let task = Task { await webhook.serve { self.open(from: $0) } }
+        let task = Task { await webhook.serve { self.open(from: $1) } }
         var story: [String] = []
         for await what in happened {
             story.append(what)
@@ -134,6 +134,16 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
     @Test func `continues at its position`() async throws {
         let stage = Stage(.resumed, [.changes(events(2), cursor(3))], kept: "\(mark)\nB\n")
         #expect(try await stage.play(3).story == ["open B", "post 1 [] 204", "keep \(c)"])
+    }
+
+    /// Devices may have taken some of it by the next attempt.
+    @Test func `reads what is undelivered again if it is not accepted`() async throws {
+        let stage = Stage(
+            .resumed, [.undelivered(events(2), cursor(3))], statuses: [503],
+            kept: "\(mark)\nB\n")
+        let (story, counters) = try await stage.play(3)
+        #expect(story == ["open B", "post 1 [] 503", "open B"])
+        #expect(counters.failures == 1 && counters.batches == 0)
     }
 
     @Test(arguments: ["", "B", "porchlight webhook 1\nB", "porchlight webhook 1\n\n"])

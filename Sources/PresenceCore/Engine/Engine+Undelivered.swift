@@ -2,9 +2,15 @@
 // is told it. So each message is handed over once, in one order, over crashes too. A reader is a
 // position in that order; what was taken meanwhile is passed over.
 
+import Containers
+
 extension Engine {
     /// The highest number of a hand-over so far; 0: none.
     public var lastHandOver: UInt64 { undelivered.last }
+
+    /// About how many messages were handed over after a number and still wait: at most twice as
+    /// many, and 64 more. O(log n).
+    public func undeliveredCount(after number: UInt64) -> Int { undelivered.after(number).count }
 
     /// What was handed over after a number and still waits: at most `countMax` messages, and
     /// `bytesMax` bytes or one message. O(log n), and of those that wait no longer.
@@ -45,6 +51,39 @@ extension Engine {
         var current = message
         current.waiting = box.messages.count
         return current
+    }
+
+    /// Where a message may be pushed to, by name: the devices of its recipient that have labels or
+    /// a push address, or a session that push reaches. Of a message for one device that one, also
+    /// if nothing is known of it.
+    public func pushDevices(of message: UndeliveredMessage) -> [PushDevice] {
+        let account = message.account
+        var found: [[UInt8]: PushDevice] = [:]
+        for device in devices.devices(of: account) {
+            found[device.name] = PushDevice(
+                name: device.name, reach: .connection, labels: device.labels)
+        }
+        let only = onlyDevice(of: message)
+        if let only, found[only] == nil {
+            found[only] = PushDevice(name: only, reach: .connection, labels: .none)
+        }
+        for session in allSessions(of: account) {
+            let name = strings.bytes(of: sessions[session].device)
+            let (client, reach) = (sessions[session].client, sessions[session].reach)
+            guard reach == .push || found[name] != nil else { continue }
+            let labels = found[name]?.labels ?? .none
+            found[name] = PushDevice(name: name, client: client, reach: reach, labels: labels)
+        }
+        if let only { return found[only].map { [$0] } ?? [] }
+        return found.values.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+
+    /// The only device that a message is for; nil: it is for all.
+    private func onlyDevice(of message: UndeliveredMessage) -> [UInt8]? {
+        guard let waiting = inboxes[message.account].find(message.message),
+            waiting.device != .none, !waiting.isPreference
+        else { return nil }
+        return strings.bytes(of: waiting.device)
     }
 
     // MARK: Handing over

@@ -8,7 +8,7 @@ public enum MethodName: String, CaseIterable, Sendable {
     case relate, contacts, setVisibility, setAvailability
     case send, take, discard
     case query, subscribers, sessions, kick, setPassword, removePassword
-    case stats, metrics, why, top, feed
+    case stats, metrics, why, top, feed, undelivered
 
     /// What applies to the method.
     public var rules: Rules {
@@ -40,6 +40,7 @@ public enum MethodName: String, CaseIterable, Sendable {
         case .why: Rules(.appServers, .notNeeded, .large)
         case .top: Rules(.appServers, .notNeeded, .large)
         case .feed: Rules(.appServers, .notNeeded, .small)
+        case .undelivered: Rules(.appServers, .notNeeded, .small)
         }
     }
 
@@ -68,7 +69,7 @@ public enum MethodName: String, CaseIterable, Sendable {
     /// Whether it is about messages, which the operator may turn off.
     var isAboutMessages: Bool {
         switch self {
-        case .send, .take, .discard: true
+        case .send, .take, .discard, .undelivered: true
         default: false
         }
     }

@@ -151,6 +151,8 @@ public struct Settings: Hashable, Sendable {
     public var messages = MessagesSwitch.on
     /// Seconds within which a device must take a message, before it is handed over.
     public var pushAfterSeconds = 10
+    /// Bytes of a message's texts that a reader of what is undelivered is told; 0: none.
+    public var undeliveredBytesMax = 1_024
     /// Subscribers of one type of one publisher; nil for any number.
     public var subscribersPerPublisherMax: Int?
     /// Subscribers that an event is sent to at once; a larger fan is walked in slices of this size.

@@ -46,10 +46,38 @@ public struct UndeliveredMessage: Hashable, Sendable {
     public var waiting: Int
 }
 
+/// A device that a push may reach.
+public struct PushDevice: Hashable, Sendable {
+    /// Its name.
+    public var name: [UInt8]
+    /// The kind of its client; nil: it has no session.
+    public var client: ClientKind?
+    /// Whether push reaches it without a connection.
+    public var reach: Reach
+    /// What is known of it.
+    public var labels: DeviceLabels
+
+    /// A device.
+    public init(
+        name: [UInt8], client: ClientKind? = nil, reach: Reach, labels: DeviceLabels
+    ) {
+        self.name = name
+        self.client = client
+        self.reach = reach
+        self.labels = labels
+    }
+}
+
 /// A part of what is undelivered, in the order of the hand-overs.
 public struct UndeliveredShare: Hashable, Sendable {
     /// The messages.
     public var messages: [UndeliveredMessage]
     /// The number up to which this is all.
     public var upTo: UInt64
+
+    /// These messages.
+    public init(messages: [UndeliveredMessage], upTo: UInt64) {
+        self.messages = messages
+        self.upTo = upTo
+    }
 }

@@ -4,18 +4,31 @@ import PresenceServer
 import PresenceWire
 
 extension API {
+    /// The feed, as a stream.
+    func feed(_ call: Call, _ head: RequestHead) async throws -> Response {
+        try await stream(call, head) { try await self.gateway.openFeed(from: $0) }
+    }
+
+    /// What no device has taken in time, as a stream.
+    func undelivered(_ call: Call, _ head: RequestHead) async throws -> Response {
+        try await stream(call, head) { try await self.gateway.openUndelivered(from: $0) }
+    }
+
     /// A stream of events, until the client disconnects or the service shuts down.
     ///
     /// While the client does not read, nothing is read from the service. So a slow client costs no
     /// more than the events in flight, and in the end its stream is closed.
-    func feed(_ call: Call, _ head: RequestHead) async throws -> Response {
+    private func stream(
+        _ call: Call, _ head: RequestHead,
+        _ open: (_ cursor: String?) async throws -> FeedReader
+    ) async throws -> Response {
         let headers: ResponseFields = [.contentType: "text/event-stream"]
         guard head.method != .head else {
             return Response(status: .ok, headers: headers, body: .stream { _ in })
         }
         let cursor = try head.fields.text(.lastEventID) ?? call.query.one("cursor")
         let place = try FeedPlace(counters, max: limits.feedReadersMax)
-        let reader = try await gateway.openFeed(from: cursor?.isEmpty == true ? nil : cursor)
+        let reader = try await open(cursor?.isEmpty == true ? nil : cursor)
         let silence = TimeAmount.seconds(Int64(limits.feedHeartbeatSeconds))
         return Response(
             status: .ok, headers: headers,

@@ -134,6 +134,9 @@ extension Operation: CaseIterable {
     private static let ofService = [
         Operation("getStats", .get, "/v1/stats", .stats),
         Operation("readFeed", "/v1/feed", isPublic: false) { try await $0.feed($1, $2) },
+        Operation("readUndelivered", "/v1/undelivered", isPublic: false) {
+            try await $0.undelivered($1, $2)
+        },
         Operation("getMetrics", "/metrics", isPublic: false) { api, _, _ in
             try await api.metrics()
         },

@@ -21,13 +21,11 @@ extension EngineHost {
     mutating func readFeed(
         from cursor: FeedCursor?, by connection: ConnectionID, at now: Moment
     ) throws(Refusal) {
-        let limit = configuration.feed.readersMax
-        let count = feed?.readers.count ?? 0
-        if count >= limit, feed?.place(of: connection) == nil {
-            throw Refusal(.feedQuota, limit: limit, count: count)
-        }
+        try checkReaderQuota(of: connection)
+        let isReady = isReaderReady(connection)
+        undelivered.end(connection)
         if feed == nil { beginFeed(at: now) }
-        let goesOn = feed?.begin(connection, after: cursor, at: now.mono) ?? false
+        let goesOn = feed?.begin(connection, after: cursor, isReady: isReady, at: now.mono) ?? false
         if !goesOn { counters.feedResets += 1 }
         output.append(.feed(.began(after: goesOn ? cursor : nil)), for: connection)
     }

@@ -161,6 +161,9 @@ extension EngineHost {
         measured.tallies = engine.tallies
         measured.messages = engine.messages
         measured.messageBytesMax = engine.settings.limits.messageBytesInAllMax
+        measured.undeliveredReaders = undelivered.readers.count
+        measured.undeliveredBehind =
+            undelivered.readers.map(\.number).min().map { engine.undeliveredCount(after: $0) } ?? 0
         measured.historyBytes = engine.historyBytes
         measured.feed = measureFeed(at: now.mono)
         measured.store = store.counters

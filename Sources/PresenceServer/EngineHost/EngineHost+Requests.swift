@@ -111,6 +111,7 @@ extension EngineHost {
     /// A connection has ended.
     private mutating func forget(_ lost: LostConnection, at now: Moment) {
         feed?.end(lost.connection, at: now.mono)
+        undelivered.end(lost.connection)
         tokens.forget(lost.connection)
         passwords.forget(lost.connection)
         questions.forget(lost.connection)
@@ -141,6 +142,9 @@ extension EngineHost {
         if let place = feed?.place(of: connection) {
             feed?.drained(place)
             sendFeed(toReader: place, at: now)
+        } else if let place = undelivered.place(of: connection) {
+            undelivered.drained(place)
+            readUndelivered(toReader: place, at: now)
         } else {
             engine.drained(connection, at: now, into: &output.shared.effects)
         }
@@ -176,6 +180,9 @@ extension EngineHost {
         case .feed(let cursor):
             try authorise(request)
             try readFeed(from: cursor, by: connection, at: now)
+        case .undelivered(let cursor):
+            try authorise(request)
+            try readUndelivered(from: cursor, by: connection, at: now)
         }
     }
 

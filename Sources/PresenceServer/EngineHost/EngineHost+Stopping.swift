@@ -25,6 +25,7 @@ extension EngineHost {
         }
         enter(.farewell)
         feed?.endAll()
+        undelivered.endAll()
         output.appendToAll(.farewell)
         for box in boxesInProcess { output.append(.farewell, toLoopInProcess: box.loop) }
     }

@@ -55,6 +55,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var failedLogins: NetworkBuckets
     /// The feed, while it has readers or had one recently.
     var feed: Feed?
+    /// Who reads what no device has taken in time.
+    var undelivered = UndeliveredReaders(identity: 0)
     var questions = Questions()
     /// How often accounts are asked by others, and how often XMPP clients prove to be them.
     var requestPaces = AccountPaces()
@@ -199,6 +201,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         answerWithoutStalledLoops(at: now)
         submit()
         wakeFeedReaders(at: now)
+        wakeUndeliveredReaders(at: now)
     }
 
     private mutating func continueFanOuts(at now: Moment) {
@@ -239,10 +242,11 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     /// When `advance` is to be called next.
     func nextDeadline(at now: Moment) -> Mono? {
-        if isBusy { return now.mono }
+        if isBusy || isUndeliveredDue(at: now.mono) { return now.mono }
         var next = Mono(milliseconds: .max)
         if let deadline = engineDeadline { next = min(next, deadline) }
         if let deadline = feed?.checkAt { next = min(next, deadline) }
+        if let deadline = undelivered.pausedUntil { next = min(next, deadline) }
         if let deadline = memory.nextDeadline { next = min(next, deadline) }
         return next.milliseconds == .max ? nil : next
     }
@@ -284,6 +288,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             case .card(let number): reportCard(outcome.result, of: number)
             case .messages(let connection):
                 reportMessages(outcome.result, for: connection, at: now)
+            case .undelivered(let number):
+                reportUndelivered(outcome.result, of: number, at: now)
             }
             sort(at: now)
         }

@@ -27,10 +27,10 @@ struct Feed {
 
     /// Makes a connection a reader, in place of the one that it was. It goes on after its cursor if
     /// the ring still has what follows, else it begins with a snapshot. Returns whether it goes on.
+    /// `isReady`: the connection has written everything.
     mutating func begin(
-        _ connection: ConnectionID, after cursor: FeedCursor?, at now: Mono
+        _ connection: ConnectionID, after cursor: FeedCursor?, isReady: Bool, at now: Mono
     ) -> Bool {
-        let isReady = place(of: connection).map { readers[$0].isReady } ?? false
         end(connection, at: now)
         log.trim(at: now)
         var reader = FeedReader(connection: connection, seq: log.head, isReady: isReady)

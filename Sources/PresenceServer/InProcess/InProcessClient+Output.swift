@@ -78,16 +78,20 @@ extension InProcessClient {
             guard case .asked(let pending) = slots.use(of: id) else { return }
             slots.enter(id, .reader(InProcessReader()))
             pending.completion(.success(.feed(cursor == nil ? .reset : .resumed, id)))
+        case .beganUndelivered:
+            guard case .asked(let pending) = slots.use(of: id) else { return }
+            slots.enter(id, .reader(InProcessReader()))
+            pending.completion(.success(.feed(.resumed, id)))
         case .reset:
             take(.reset, for: id)
         case .events(let share, let cursor):
-            guard slots.isInUse(id), let firstTime = share.firstTime else { return }
-            let events = FeedEvents(
-                bytes: Array(shared.bytes[shared.range(of: share.list)]), count: share.count,
-                firstTime: firstTime)
+            guard slots.isInUse(id), let events = FeedEvents(share, shared) else { return }
             take(cursor.map { .changes(events, $0) } ?? .states(events), for: id)
         case .synced(let cursor):
             take(.synced(cursor), for: id)
+        case .undelivered(let share, let cursor):
+            guard slots.isInUse(id), let messages = FeedEvents(share, shared) else { return }
+            take(.undelivered(messages, cursor), for: id)
         }
     }
 
@@ -113,5 +117,15 @@ extension InProcessClient {
         if consumer == nil { reader.items.append(item) }
         slots.enter(id, .reader(reader))
         consumer?(.success(item))
+    }
+}
+
+extension FeedEvents {
+    /// What a share has; nil: nothing.
+    fileprivate init?(_ share: FeedShare, _ shared: borrowing SharedOutput) {
+        guard let firstTime = share.firstTime else { return nil }
+        self.init(
+            bytes: Array(shared.bytes[shared.range(of: share.list)]), count: share.count,
+            firstTime: firstTime)
     }
 }

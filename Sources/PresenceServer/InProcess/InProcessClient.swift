@@ -83,7 +83,7 @@ public final class InProcessClient {
             return nil
         }
         let hasRoom = slots.askedCount + slots.waitingCount < limits.callsMax
-        guard hasRoom, call.method != .feed || slots.readerCount < limits.feedReadersMax else {
+        guard hasRoom, !call.method.isOfReader || slots.readerCount < limits.feedReadersMax else {
             counts.refused += 1
             completion(.failure(.overloaded))
             return nil
@@ -284,4 +284,9 @@ extension Method {
         default: 0
         }
     }
+}
+
+extension MethodName {
+    /// Whether its caller becomes a reader.
+    fileprivate var isOfReader: Bool { self == .feed || self == .undelivered }
 }

@@ -150,6 +150,10 @@ enum FeedMessage: Sendable {
     case events(FeedShare, FeedCursor?)
     /// Its snapshot is complete.
     case synced(FeedCursor)
+    /// The answer to a request to read what is undelivered: the reader goes on after the cursor.
+    case beganUndelivered(FeedCursor)
+    /// Messages that no device has taken in time, and the cursor after them.
+    case undelivered(FeedShare, FeedCursor)
 }
 
 /// Events for a feed reader.

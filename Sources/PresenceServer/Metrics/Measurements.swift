@@ -73,6 +73,9 @@ struct HostMeasurements: Sendable {
     var messages = MessageStats()
     /// What all messages that wait may count for in bytes.
     var messageBytesMax = 0
+    /// The readers of what is undelivered, and how many messages the slowest has still to be sent.
+    var undeliveredReaders = 0
+    var undeliveredBehind = 0
     /// Memory of the engine's history.
     var historyBytes = 0
     var feed = FeedMeasurements()

@@ -16,6 +16,22 @@ extension MetricTable {
                 Metric.Value("lost") { $0.host.messages.lost },
             ]),
         Metric(
+            .counter, "porchlight_messages_undelivered_total",
+            "Messages that no device has taken in time, each once for each recipient, by reason.",
+            by: "why",
+            [
+                Metric.Value("absent") { $0.host.messages.undelivered[.absent] ?? 0 },
+                Metric.Value("untaken") { $0.host.messages.undelivered[.untaken] ?? 0 },
+            ]),
+        Metric(
+            .gauge, "porchlight_undelivered_readers",
+            "Connections that read what is undelivered."
+        ) { $0.host.undeliveredReaders },
+        Metric(
+            .gauge, "porchlight_undelivered_behind",
+            "Undelivered messages that the reader which is furthest behind has not been sent."
+        ) { $0.host.undeliveredBehind },
+        Metric(
             .counter, "porchlight_messages_sent_total",
             "Messages sent to sessions, repetitions included."
         ) { $0.host.messages.sent },

@@ -67,9 +67,10 @@ struct ServiceMaker {
         var log = feedFile.take(stamp: store.stampAtOpening, logger, at: now)
         var passwords = StoredPasswords()
         var cards = Cards()
+        var identity: UInt64 = 0
         var engine = try Engine.restored(
             from: store, configuration.engine, feed: log == nil ? .off : .on,
-            passwords: &passwords, cards: &cards, at: now)
+            passwords: &passwords, cards: &cards, identity: &identity, at: now)
         if let kept = log, kept.head > engine.lastSeq {
             log = nil
             engine.setFeed(.off)
@@ -78,6 +79,7 @@ struct ServiceMaker {
             configuration, engine: engine, heard: heard, store: store, resources: loops.host,
             logger: logger, seed: seed, feed: log, at: now)
         host.cards = cards
+        host.undelivered = UndeliveredReaders(identity: identity)
         host.tokens.verifier = TokenThread(mailbox)
         host.passwords = PasswordTasks(
             stored: passwords, seed: seed, thread: PasswordThread(mailbox))

@@ -104,7 +104,7 @@ extension [UInt8] {
     }
 
     /// Appends a cursor as a quoted string.
-    private mutating func append(_ cursor: FeedCursor) {
+    mutating func append(_ cursor: FeedCursor) {
         append("\"")
         appendDigits(of: cursor)
         append("\"")

@@ -18,6 +18,9 @@ public enum FeedItem: Hashable, Sendable {
     case states(FeedEvents)
     /// The snapshot is complete.
     case synced(FeedCursor)
+    /// Messages that no device has taken in time, and the position after them; for a reader of
+    /// those.
+    case undelivered(FeedEvents, FeedCursor)
 
     /// What a notification of the feed has as its `params`.
     public var params: [UInt8] {
@@ -28,6 +31,8 @@ public enum FeedItem: Hashable, Sendable {
             bytes.appendFeedParams(events.bytes, cursor: cursor)
         case .states(let events): bytes.appendFeedParams(events.bytes, cursor: nil)
         case .synced(let cursor): bytes.appendFeedSyncedParams(cursor: cursor)
+        case .undelivered(let messages, let cursor):
+            bytes.appendUndeliveredParams(messages.bytes, cursor: cursor)
         }
         return bytes
     }

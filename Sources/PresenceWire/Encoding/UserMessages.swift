@@ -56,7 +56,7 @@ extension [UInt8] {
     }
 
     /// Appends a member, unless its text is empty.
-    private mutating func appendText(_ key: StaticString, _ text: [UInt8]) {
+    mutating func appendText(_ key: StaticString, _ text: [UInt8]) {
         guard !text.isEmpty else { return }
         append(key)
         appendString(text.span)

@@ -38,6 +38,9 @@ public enum Method: Hashable, Sendable {
     case password(PasswordChange)
     /// Begins to read the feed. The cursor is nil if it is missing or unknown: the reader is reset.
     case feed(FeedCursor?)
+    /// Begins to read what no device has taken in time. The cursor is nil if it is missing or
+    /// unknown: from the beginning.
+    case undelivered(FeedCursor?)
 }
 
 /// A question about the service.
@@ -61,6 +64,7 @@ extension Method {
         case .question(.top): .top
         case .password(let change): change.password == nil ? .removePassword : .setPassword
         case .feed: .feed
+        case .undelivered: .undelivered
         }
     }
 }

@@ -37,6 +37,8 @@ extension RequestDecoder {
         case .why: .question(.why(try readWhy()))
         case .top: .question(.top(try readTop()))
         case .feed: .feed(try readText(.cursor).flatMap { FeedCursor(text, at: $0) })
+        case .undelivered:
+            .undelivered(try readText(.cursor).flatMap { FeedCursor(text, at: $0) })
         }
     }
 

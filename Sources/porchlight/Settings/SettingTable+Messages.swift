@@ -42,5 +42,13 @@ extension SettingTable {
             .count(
                 "stranger-messages-burst", \Live.engine.strangerPace.burstMax, 1...1_000_000,
                 .things, "Messages to one account by unrelated accounts in a burst."),
+            .count(
+                "push-after", \Live.engine.pushAfterSeconds, 1...300, .seconds,
+                "Time within which a device must take a message; then app servers are told that "
+                    + "it is undelivered."),
+            .count(
+                "undelivered-bytes", \Live.engine.undeliveredBytesMax, 0...16_384, .bytes,
+                "Bytes of body and ext together of each undelivered message that app servers are "
+                    + "sent; 0: none."),
         ])
 }

@@ -6,8 +6,10 @@ struct WebhookLine: Decodable {
     var url: String
     /// The file with the secret.
     var secret: String
+    /// What it posts: `events` or `undelivered`.
+    var send: String
 
-    private enum Member: String, CodingKey, CaseIterable { case name, url, secret }
+    private enum Member: String, CodingKey, CaseIterable { case name, url, secret, send }
 
     /// Members that a webhook does not have: a misspelt one must not be ignored.
     struct UnknownMembersError: Error {
@@ -43,5 +45,6 @@ struct WebhookLine: Decodable {
         name = try members.decode(String.self, forKey: .name)
         url = try members.decode(String.self, forKey: .url)
         secret = try members.decode(String.self, forKey: .secret)
+        send = try members.decodeIfPresent(String.self, forKey: .send) ?? "events"
     }
 }

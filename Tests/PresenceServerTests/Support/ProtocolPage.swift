@@ -123,7 +123,7 @@ private func masked(_ line: String) -> String {
         "\"\($0.1)\":0"
     }
     line.replace(/"completeSince":{[^}]*}/, with: "\"completeSince\":{}")
-    line.replace(/"(id|session|cursor)":"(?:[0-9A-Z]{13}){1,2}"/) { "\"\($0.1)\":\"\"" }
+    line.replace(/"(id|session|cursor|message)":"(?:[0-9A-Z]{13}){1,2}"/) { "\"\($0.1)\":\"\"" }
     line.replace(/"address":"[^"]+"/, with: "\"address\":\"\"")
     if line.contains("\"accountsOnline\"") { line.replace(/":\d+/, with: "\":0") }
     return line

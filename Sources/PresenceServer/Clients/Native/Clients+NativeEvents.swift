@@ -71,10 +71,9 @@ extension Clients {
     mutating func send(_ message: FeedMessage, to slot: Int, from shared: borrowing SharedOutput) {
         switch message {
         case .began(let cursor):
-            guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
-            table.updateList(of: slot) { $0.beginFeed() }
-            send(to: slot) { $0.appendFeedAnswerBody(goingOnFrom: cursor, to: id) }
-            return settle(slot)
+            return beginFeed(slot) { $0.appendFeedAnswerBody(goingOnFrom: cursor, to: $1) }
+        case .beganUndelivered(let cursor):
+            return beginFeed(slot) { $0.appendUndeliveredAnswerBody(cursor: cursor, to: $1) }
         case .reset:
             send(to: slot) { $0.appendFeedResetBody() }
         case .events(let share, let cursor):
@@ -82,8 +81,21 @@ extension Clients {
             send(to: slot) { $0.appendFeedEventsBody(events, cursor: cursor) }
         case .synced(let cursor):
             send(to: slot) { $0.appendFeedSyncedBody(cursor: cursor) }
+        case .undelivered(let share, let cursor):
+            let messages = shared.bytes[shared.range(of: share.list)]
+            send(to: slot) { $0.appendUndeliveredBody(messages, cursor: cursor) }
         }
         table.updateList(of: slot) { $0.pieceArrived() }
+    }
+
+    /// Answers the request of a reader, which is sent what there is from now on.
+    private mutating func beginFeed(
+        _ slot: Int, _ appendAnswer: (inout [UInt8], RequestID) -> Void
+    ) {
+        guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
+        table.updateList(of: slot) { $0.beginFeed() }
+        send(to: slot) { appendAnswer(&$0, id) }
+        settle(slot)
     }
 
     // MARK: To many

@@ -89,7 +89,7 @@ extension Clients {
         case .refresh, .login:
             if case .refresh = method { table.beginRefresh(of: slot) }
             return inbound.append(method, of: &decoder, from: connection, at: origin(of: slot))
-        case .command, .question, .password, .feed:
+        case .command, .question, .password, .feed, .undelivered:
             inbound.append(method, of: &decoder, from: connection, at: nil)
         }
     }

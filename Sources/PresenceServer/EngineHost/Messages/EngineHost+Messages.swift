@@ -97,7 +97,8 @@ extension EngineHost {
 }
 
 extension DeliveredMessage {
-    fileprivate init(_ id: MessageID, _ row: MessageContentRow) {
+    /// A message with its contents, as they are stored.
+    init(_ id: MessageID, _ row: MessageContentRow) {
         self.init(
             id: id, from: row.sender, fromDevice: row.senderDevice,
             time: Wall(milliseconds: row.time), body: row.body, ext: row.ext ?? [],

@@ -1,0 +1,138 @@
+// What is undelivered, for app servers that push it. A reader whose socket has accepted everything
+// is sent the next share: the engine says which messages, the store has their contents, and what
+// was taken meanwhile is left out.
+
+import Connections
+import Containers
+import PresenceCore
+import PresenceStore
+import PresenceWire
+
+extension EngineHost {
+    /// The most messages, and bytes of their contents, in a share.
+    private static var messagesPerShareMax: Int { 500 }
+    private static var bytesPerShareMax: Int { 1 << 20 }
+    /// The most bytes of JSON in a share, unless one message has more.
+    private static var shareBytesMax: Int { 1 << 18 }
+
+    /// Makes a connection a reader of what is undelivered, in place of the feed.
+    mutating func readUndelivered(
+        from cursor: FeedCursor?, by connection: ConnectionID, at now: Moment
+    ) throws(Refusal) {
+        try checkReaderQuota(of: connection)
+        let isReady = isReaderReady(connection)
+        feed?.end(connection, at: now.mono)
+        let begun = undelivered.begin(
+            connection, after: cursor, isReady: isReady, last: engine.lastSeq)
+        output.append(.feed(.beganUndelivered(begun)), for: connection)
+    }
+
+    /// Rejects another reader of the feed or of what is undelivered, if there are enough.
+    func checkReaderQuota(of connection: ConnectionID) throws(Refusal) {
+        let limit = configuration.feed.readersMax
+        let count = (feed?.readers.count ?? 0) + undelivered.readers.count
+        guard count < limit || isReader(connection) else {
+            throw Refusal(.feedQuota, limit: limit, count: count)
+        }
+    }
+
+    /// Whether the connection of a reader has written everything. It says so once for each share.
+    func isReaderReady(_ connection: ConnectionID) -> Bool {
+        if let feed, let place = feed.place(of: connection) { return feed.readers[place].isReady }
+        return undelivered.place(of: connection).map { undelivered.readers[$0].isReady } ?? false
+    }
+
+    private func isReader(_ connection: ConnectionID) -> Bool {
+        feed?.place(of: connection) != nil || undelivered.place(of: connection) != nil
+    }
+
+    /// Has every reader that is ready sent what is new.
+    mutating func wakeUndeliveredReaders(at now: Moment) {
+        for place in undelivered.readers.indices { readUndelivered(toReader: place, at: now) }
+    }
+
+    /// Whether readers that are ready wait for something that can be read now.
+    func isUndeliveredDue(at now: Mono) -> Bool {
+        undelivered.readers.indices.contains {
+            undelivered.isDue($0, upTo: engine.lastHandOver, at: now)
+        }
+    }
+
+    /// Has the contents of a reader's next share read.
+    mutating func readUndelivered(toReader place: Int, at now: Moment) {
+        guard undelivered.isDue(place, upTo: engine.lastHandOver, at: now.mono) else { return }
+        let share = engine.undelivered(
+            after: undelivered.readers[place].number, countMax: Self.messagesPerShareMax,
+            bytesMax: Self.bytesPerShareMax, at: now.mono)
+        guard !share.messages.isEmpty else {
+            return undelivered.pass(place, upTo: share.upTo)
+        }
+        let number = undelivered.read(share, for: place)
+        store.submit(
+            .messages(ids: share.messages.map { Int64(clamping: $0.message.number) }),
+            token: ReadPurpose.undelivered(number).token)
+    }
+
+    /// Contents of a share have been read, or could not be.
+    mutating func reportUndelivered(
+        _ result: ReadOutcome.Result, of number: UInt64, at now: Moment
+    ) {
+        switch result {
+        case .messages(let rows):
+            guard let (place, share) = undelivered.endRead(number) else { return }
+            send(share, with: rows, toReader: place, at: now)
+        case .failed(let fault):
+            noteStoreFailure(.read, fault)
+            guard undelivered.endRead(number) != nil else { return }
+            undelivered.pause(until: now.mono.advanced(bySeconds: 1))
+        case .credential, .card: preconditionFailure("the answer to another question")
+        }
+    }
+
+    private mutating func send(
+        _ share: UndeliveredShare, with rows: [MessageContentRow], toReader place: Int,
+        at now: Moment
+    ) {
+        var contents: [MessageID: DeliveredMessage] = [:]
+        for row in rows {
+            let id = MessageID(number: UInt64(clamping: row.id))
+            contents[id] = DeliveredMessage(id, row)
+        }
+        // How far the texts have come when enough are encoded.
+        var (upTo, count) = (share.upTo, 0)
+        var firstTime: Wall?
+        var encoded: [UInt8] = []
+        for message in share.messages {
+            guard let content = contents[message.message],
+                let entry = entry(of: message, content, at: now)
+            else { continue }
+            encoded.appendUndelivered(
+                entry, isFirst: count == 0,
+                textBytesMax: configuration.engine.undeliveredBytesMax)
+            count += 1
+            firstTime = firstTime ?? content.time
+            if encoded.count >= Self.shareBytesMax {
+                upTo = message.handOver.number
+                break
+            }
+        }
+        guard count > 0 else { return undelivered.pass(place, upTo: share.upTo) }
+        let list = output.shared.add { bytes, _ in bytes.append(contentsOf: encoded) }
+        undelivered.sent(upTo: upTo, to: place)
+        let sent = FeedShare(list: list, count: count, firstTime: firstTime)
+        output.append(
+            .feed(.undelivered(sent, FeedCursor(epoch: undelivered.identity, seq: upTo))),
+            for: undelivered.readers[place].connection)
+    }
+
+    /// A message as a reader is sent it; nil: it waits no longer.
+    private func entry(
+        of message: UndeliveredMessage, _ content: DeliveredMessage, at now: Moment
+    ) -> UndeliveredEntry? {
+        guard let current = engine.current(message, at: now.mono) else { return nil }
+        return UndeliveredEntry(
+            message: content, account: engine.name(of: current.account),
+            reason: current.handOver.reason, expires: now.wall(at: current.expires),
+            waiting: current.waiting, devices: engine.pushDevices(of: current))
+    }
+}

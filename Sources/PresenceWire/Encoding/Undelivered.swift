@@ -1,0 +1,127 @@
+public import PresenceCore
+
+/// A message that no device has taken in time, as a reader is told it.
+public struct UndeliveredEntry: Hashable, Sendable {
+    /// The message.
+    public var message: DeliveredMessage
+    /// Its recipient.
+    public var account: [UInt8]
+    /// Why.
+    public var reason: UndeliveredReason
+    /// Until when it waits.
+    public var expires: Wall
+    /// How many messages wait for the account.
+    public var waiting: Int
+    /// Where it may be pushed to.
+    public var devices: [PushDevice]
+
+    /// A message.
+    public init(
+        message: DeliveredMessage, account: [UInt8], reason: UndeliveredReason, expires: Wall,
+        waiting: Int, devices: [PushDevice]
+    ) {
+        self.message = message
+        self.account = account
+        self.reason = reason
+        self.expires = expires
+        self.waiting = waiting
+        self.devices = devices
+    }
+}
+
+extension [UInt8] {
+    /// Appends a message of a list, with a comma unless it is the first. Of its texts at most
+    /// `textBytesMax` bytes, first of the body, cut at a character.
+    public mutating func appendUndelivered(
+        _ entry: UndeliveredEntry, isFirst: Bool, textBytesMax: Int
+    ) {
+        if !isFirst { append(",") }
+        append(entry, textBytesMax)
+    }
+
+    /// Appends the response to `undelivered`: the position after which the reader continues.
+    public mutating func appendUndeliveredAnswerBody(cursor: FeedCursor, to id: RequestID) {
+        appendResponse(to: id) {
+            $0.append(#"{"cursor":"#)
+            $0.append(cursor)
+            $0.append("}")
+        }
+    }
+
+    /// Appends the notification of messages, after which a reader can resume at the cursor.
+    public mutating func appendUndeliveredBody(_ entries: ArraySlice<UInt8>, cursor: FeedCursor) {
+        append(#"{"jsonrpc":"2.0","method":"undelivered","params":"#)
+        appendUndeliveredParams(entries, cursor: cursor)
+        append("}")
+    }
+
+    mutating func appendUndeliveredParams(
+        _ entries: some Collection<UInt8>, cursor: FeedCursor
+    ) {
+        append(#"{"undelivered":["#)
+        append(contentsOf: entries)
+        append(#"],"cursor":"#)
+        append(cursor)
+        append("}")
+    }
+
+    private mutating func append(_ entry: UndeliveredEntry, _ textBytesMax: Int) {
+        let message = entry.message
+        append(#"{"message":"#)
+        appendBase32(message.id.number)
+        append(#","account":"#)
+        appendString(entry.account.span)
+        appendText(#","from":"#, message.from)
+        appendText(#","fromDevice":"#, message.fromDevice)
+        append(#","why":"#)
+        append(entry.reason == .absent ? #""absent""# : #""untaken""#)
+        append(#","time":"#, message.time)
+        append(#","expires":"#, entry.expires)
+        let body = message.body.prefix(characters: textBytesMax)
+        let isCut = body.count < message.body.count
+        let ext = isCut ? [] : message.ext.prefix(characters: textBytesMax - body.count)
+        appendText(#","body":"#, body)
+        appendText(#","ext":"#, ext)
+        if isCut || ext.count < message.ext.count {
+            append(#","cut":true"#)
+        }
+        if message.stanza == nil { appendText(#","ref":"#, message.ref) }
+        append(#","waiting":"#, entry.waiting)
+        append(#","devices":["#)
+        for (place, device) in entry.devices.enumerated() {
+            if place > 0 { append(",") }
+            append(device)
+        }
+        append("]}")
+    }
+
+    private mutating func append(_ device: PushDevice) {
+        append(#"{"device":"#)
+        appendString(device.name.span)
+        if let client = device.client {
+            append(#","client":""#)
+            append(client.word)
+            append("\"")
+        }
+        if device.reach == .push { append(#","push":true"#) }
+        appendText(#","alias":"#, device.labels.alias)
+        if !device.labels.tags.isEmpty {
+            append(#","tags":["#)
+            for (place, tag) in device.labels.tags.enumerated() {
+                if place > 0 { append(",") }
+                appendString(tag.span)
+            }
+            append("]")
+        }
+        appendText(#","pushAddress":"#, device.labels.pushAddress)
+        append("}")
+    }
+
+    /// The first bytes, at most this number, that are whole characters of UTF-8.
+    private func prefix(characters byteCount: Int) -> [UInt8] {
+        guard count > byteCount else { return self }
+        var end = Swift.max(0, byteCount)
+        while end > 0, self[end] & 0xC0 == 0x80 { end -= 1 }
+        return Array(prefix(end))
+    }
+}
