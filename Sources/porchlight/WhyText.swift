@@ -297,7 +297,10 @@ struct WhyText {
             case "discarded": "discarded by an app server at \(ended)"
             default: "lost, since the database did not have its content"
             }
-        return "\(head)\(fate), \(sent(message))  id \(message["id"]?.string ?? "?")"
+        let undelivered =
+            message["undelivered"]?.string.map { ", undelivered (\(visible($0)))" } ?? ""
+        return "\(head)\(fate), \(sent(message))\(undelivered)  "
+            + "id \(message["id"]?.string ?? "?")"
     }
 
     /// How often a message was handed to a session. One that waited at the start may have been

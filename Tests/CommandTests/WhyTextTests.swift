@@ -258,6 +258,7 @@ import Testing
             ]
             facts["from"] = from.map { .string($0) }
             facts["device"] = device.map { .string($0) }
+            if sent == 3 { facts["undelivered"] = "untaken" }
             if fate != "waiting" { facts["ended"] = 1_763_700_020_000 }
             return .object(facts)
         }
@@ -274,7 +275,7 @@ import Testing
             "Messages between alice and bob, newest first:",
             "from alice: waiting to be taken, not sent to a device  id 000000000005M",
             "from bob: waiting to be taken, sent once", "from alice: taken by ph\\u{1b}one at ",
-            ", sent 3 times  id", "from bob: expired at ",
+            ", sent 3 times, undelivered (untaken)  id", "from bob: expired at ",
             "from bob: discarded by an app server at ",
         ] { #expect(says(story, words), "\(words): \(WhyText(story).lines)") }
         #expect(says(facts(["messages": []]), "No recent messages between alice and bob."))

@@ -71,7 +71,7 @@ class MessageFates(People):
         first = zs.ok("send", {"accounts": [name], "body": "secret"})
         self.assertEqual(self.fates(zs.account, name), [
             {"id": first["id"], "from": zs.account, "time": first["time"], "fate": "waiting",
-             "sent": 0}])
+             "sent": 0, "undelivered": "absent"}])
         li = self.login(name, "phone", messages=True)
         li.note("messages")
         self.assertEqual(self.fates(zs.account, name)[0]["sent"], 1)
@@ -79,7 +79,8 @@ class MessageFates(People):
         second = li.ok("send", {"accounts": [zs.account], "body": "secret"})
         waiting, taken = self.fates(name, zs.account)
         self.assertEqual((waiting["id"], waiting["from"]), (second["id"], name))
-        self.assertEqual(set(taken), {"id", "from", "time", "fate", "device", "ended", "sent"})
+        self.assertEqual(set(taken), {"id", "from", "time", "fate", "device", "ended", "sent",
+                                      "undelivered"})
         self.assertEqual((taken["fate"], taken["device"], taken["sent"]), ("taken", "phone", 1))
         self.assertGreaterEqual(taken["ended"], taken["time"])
         self.assertEqual(self.server().ok("discard", {"account": zs.account}),
@@ -90,7 +91,8 @@ class MessageFates(People):
         app, name = self.server(), self.name("li")
         sent = app.ok("send", {"accounts": [name], "body": "x"})
         self.assertEqual(self.fates(name, name), [
-            {"id": sent["id"], "time": sent["time"], "fate": "waiting", "sent": 0}])
+            {"id": sent["id"], "time": sent["time"], "fate": "waiting", "sent": 0,
+             "undelivered": "absent"}])
         self.assertEqual(self.fates(name, self.name("nobody")), [])
 
     def test_after_a_restart_has_what_waits(self):
@@ -116,5 +118,6 @@ class MessageFates(People):
             stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
         said = done.stdout.decode()
         self.assertIn("Messages between %s and %s, newest first:" % (zs.account, name), said)
-        self.assertIn("from %s: waiting to be taken, not sent to a device" % zs.account, said)
+        self.assertIn("from %s: waiting to be taken, not sent to a device, undelivered (absent)"
+                      % zs.account, said)
         self.assertNotIn("secret", said)

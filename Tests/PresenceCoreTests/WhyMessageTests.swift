@@ -42,6 +42,20 @@ import Testing
         #expect(fates("zs", "other") == [] && fates("zs", "zs") == [])
     }
 
+    @Test func `has why one is undelivered`() {
+        let zs = world.login("zs")
+        let lisi = world.login("lisi", messages: .on)
+        func reasons(_ other: String) -> [UndeliveredReason?]? {
+            world.why("zs", other).report.messages?.map(\.handedOver)
+        }
+        world.send(zs, to: "lisi", "wangwu", body: "one")
+        #expect(reasons("wangwu") == [.absent] && reasons("lisi") == [nil])
+        world.pass(seconds: 10)
+        #expect(reasons("wangwu") == [.absent] && reasons("lisi") == [.untaken])
+        world.takeLast(lisi)
+        #expect(reasons("lisi") == [.untaken])
+    }
+
     @Test func `has each recipient of one send apart`() {
         let zs = world.login("zs")
         world.send(zs, to: "a", "b", "c", body: "one")

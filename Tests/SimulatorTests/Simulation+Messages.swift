@@ -77,6 +77,17 @@ extension Simulation {
         if known.waiting != disk.durable.messages.count {
             violation("\(known.waiting) messages wait, \(disk.durable.messages.count) are stored")
         }
+        checkUndelivered()
+    }
+
+    /// What was handed over is undelivered while it waits, in the order of the numbers.
+    private func checkUndelivered() {
+        let start = Mono(milliseconds: 0)
+        let share = service.hub.host.engine.undelivered(
+            after: 0, countMax: .max, bytesMax: .max, at: start)
+        let told = share.messages.map { Int64(clamping: $0.handOver.number) }
+        let stored = disk.durable.messages.values.map(\.handOver).filter { $0 > 0 }.sorted()
+        if told != stored { violation("undelivered is \(told), stored \(stored)") }
     }
 
     private func checkMessages(of client: SimulatedClient, _ waiting: [String: Set<String>]) {

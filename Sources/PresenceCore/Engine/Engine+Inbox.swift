@@ -119,15 +119,11 @@ extension Engine {
             device: device.map { strings.insert($0.span) } ?? .none,
             handOver: handOver.map { .done($0) }
                 ?? .due(now.mono.advanced(bySeconds: settings.restartGraceSeconds)))
-        if let handOver {
-            undelivered.restore(
-                UndeliveredOrder.Entry(
-                    number: handOver.number, message: id, account: account.index))
-        }
         inboxes.reserve(
             message.amount, for: account, of: message.sender, isOfStranger: isOfStranger)
         inboxes.insert(message, for: account)
         note(message, for: account, at: time)
+        if let handOver { restore(handOver, of: message.key, for: account) }
         expectExpiry(ofMessagesFor: account, at: message.deadline)
     }
 

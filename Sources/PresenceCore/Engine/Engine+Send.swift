@@ -248,10 +248,10 @@ extension Engine {
                 isPreference: device != .none && send.isPreference,
                 handOver: recipient.handOver.map { .done($0) } ?? handOverDue(at: now))
             add(message, for: recipient.account)
-            if let handOver = recipient.handOver {
-                noteHandOver(handOver, of: message.id, for: recipient.account)
-            }
             note(message, for: recipient.account, at: send.requested.wall)
+            if let handOver = recipient.handOver {
+                noteHandOver(handOver, of: message.key, for: recipient.account)
+            }
             if fetchForReaders(of: recipient.account, message, into: &effects) { reached += 1 }
         }
         effects.answer(

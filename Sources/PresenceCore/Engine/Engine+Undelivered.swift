@@ -110,12 +110,23 @@ extension Engine {
 
     /// A message was handed over and that is durable.
     mutating func noteHandOver(
-        _ handOver: HandOver, of message: MessageID, for account: AccountHandle
+        _ handOver: HandOver, of message: WaitingKey, for account: AccountHandle
     ) {
         undelivered.append(
             UndeliveredOrder.Entry(
-                number: handOver.number, message: message, account: account.index))
+                number: handOver.number, message: message.message, account: account.index))
+        history.noteHandOver(handOver.reason, of: message)
         messageStats.undelivered[handOver.reason, default: 0] += 1
+    }
+
+    /// Restores the hand-over of a message; the order follows when all are read.
+    mutating func restore(
+        _ handOver: HandOver, of message: WaitingKey, for account: AccountHandle
+    ) {
+        undelivered.restore(
+            UndeliveredOrder.Entry(
+                number: handOver.number, message: message.message, account: account.index))
+        history.noteHandOver(handOver.reason, of: message)
     }
 
     /// Hands over what no device of an account has taken in time, under a ticket.
@@ -139,15 +150,15 @@ extension Engine {
         undelivered.add(
             PendingHandOver(
                 account: account,
-                messages: records.map { ($0.key.message, $0.handOver) }), ticket)
+                messages: records.map { ($0.key, $0.handOver) }), ticket)
         effects.persist(.handOver(records), ticket: ticket)
     }
 
     /// Hand-overs are durable. What was taken meanwhile is none.
     mutating func applyHandOver(_ pending: PendingHandOver) {
         for (message, handOver) in pending.messages
-        where inboxes[pending.account].contains(message) {
-            inboxes.setHandOver(of: [message], for: pending.account, to: .done(handOver))
+        where inboxes[pending.account].contains(message.message) {
+            inboxes.setHandOver(of: [message.message], for: pending.account, to: .done(handOver))
             noteHandOver(handOver, of: message, for: pending.account)
         }
     }
@@ -155,7 +166,7 @@ extension Engine {
     /// Hand-overs could not be stored. They are tried again in a second.
     mutating func cancelHandOver(_ pending: PendingHandOver, at now: Moment) {
         let again = now.mono.advanced(bySeconds: 1)
-        let left = pending.messages.map(\.message).filter {
+        let left = pending.messages.map(\.message.message).filter {
             inboxes[pending.account].contains($0)
         }
         guard !left.isEmpty else { return }

@@ -43,6 +43,7 @@ extension Engine {
             id: note.id, writer: writer, time: note.time, fate: note.fate,
             device: note.device == .none
                 ? nil : effects.copy(note.device, from: history.devices),
-            ended: hasTime ? note.ended : nil, sentCount: Int(note.sentCount))
+            ended: hasTime ? note.ended : nil, sentCount: Int(note.sentCount),
+            handedOver: note.handedOver)
     }
 }

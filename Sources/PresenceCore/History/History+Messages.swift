@@ -27,8 +27,10 @@ struct MessageNote {
     private let recipientFingerprint: UInt32
     private let senderGeneration: UInt16
     private let recipientGeneration: UInt16
-    /// How often it was handed to a session since startup.
-    private(set) var sentCount: UInt32 = 0
+    /// How often it was handed to a session since startup; no more than 65,535 are counted.
+    private(set) var sentCount: UInt16 = 0
+    /// Why it was handed over; nil: it was not.
+    private(set) var handedOver: UndeliveredReason?
 
     /// A message that waits. `sender` is nil for the service.
     init(
@@ -67,6 +69,8 @@ struct MessageNote {
         number == key.message.number && place == key.place
     }
 
+    mutating func noteHandOver(_ reason: UndeliveredReason) { handedOver = reason }
+
     mutating func noteSent() { sentCount = sentCount == .max ? .max : sentCount + 1 }
 
     mutating func end(_ fate: WhyMessage.Fate, on device: SlabRef, at time: Wall) {
@@ -98,6 +102,12 @@ extension History {
     mutating func noteSent(_ key: WaitingKey) {
         guard let place = place(of: key) else { return }
         messages[place].noteSent()
+    }
+
+    /// Records that a message was handed over.
+    mutating func noteHandOver(_ reason: UndeliveredReason, of key: WaitingKey) {
+        guard let place = place(of: key) else { return }
+        messages[place].noteHandOver(reason)
     }
 
     /// Records how a message has left its box.

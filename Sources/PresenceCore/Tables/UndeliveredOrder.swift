@@ -78,5 +78,5 @@ struct UndeliveredOrder {
 /// Messages of an account whose hand-over waits for the store.
 struct PendingHandOver {
     let account: AccountHandle
-    let messages: [(message: MessageID, handOver: HandOver)]
+    let messages: [(message: WaitingKey, handOver: HandOver)]
 }

@@ -210,6 +210,8 @@ public struct WhyMessage: Hashable, Sendable {
     public var ended: Wall?
     /// How often it was handed to a session since startup.
     public var sentCount: Int
+    /// Why app servers were told that it is undelivered; nil: they were not.
+    public var handedOver: UndeliveredReason?
 
     /// Who wrote a message.
     public enum Writer: UInt8, CaseIterable, Sendable {

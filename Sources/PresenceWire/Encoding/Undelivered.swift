@@ -29,6 +29,16 @@ public struct UndeliveredEntry: Hashable, Sendable {
     }
 }
 
+extension UndeliveredReason {
+    /// The word on the wire.
+    var word: StaticString {
+        switch self {
+        case .absent: "absent"
+        case .untaken: "untaken"
+        }
+    }
+}
+
 extension [UInt8] {
     /// Appends a message of a list, with a comma unless it is the first. Of its texts at most
     /// `textBytesMax` bytes, first of the body, cut at a character.
@@ -74,7 +84,9 @@ extension [UInt8] {
         appendText(#","from":"#, message.from)
         appendText(#","fromDevice":"#, message.fromDevice)
         append(#","why":"#)
-        append(entry.reason == .absent ? #""absent""# : #""untaken""#)
+        append("\"")
+        append(entry.reason.word)
+        append("\"")
         append(#","time":"#, message.time)
         append(#","expires":"#, entry.expires)
         let body = message.body.prefix(characters: textBytesMax)

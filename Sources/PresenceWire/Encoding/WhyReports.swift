@@ -183,6 +183,11 @@ extension [UInt8] {
         }
         if let ended = message.ended { append(#","ended":"#, ended) }
         append(#","sent":"#, message.sentCount)
+        if let reason = message.handedOver {
+            append(#","undelivered":""#)
+            append(reason.word)
+            append("\"")
+        }
         append("}")
     }
 }
