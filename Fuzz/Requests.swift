@@ -102,6 +102,16 @@ private struct Spelled: Equatable {
             numbers.append(Int64(bitPattern: message.number))
         case .discard(let account):
             name(account, decoder)
+        case .setDevice(let account, let request):
+            name(account, decoder)
+            name(request.device, decoder, bytesMax: 64)
+            text(request.alias, 0...262_144, decoder)
+            for tag in request.tags.map({ decoder.names($0) }) ?? [] {
+                text(tag, 0...262_144, decoder)
+            }
+            text(request.pushAddress, 0...262_144, decoder)
+        case .devices(let account):
+            name(account, decoder)
         case .query(let type, let accounts):
             self.type(type)
             list(accounts, 1...500, decoder)

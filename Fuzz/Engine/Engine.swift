@@ -80,6 +80,7 @@ extension Owner {
         case 3: fanOutsWait.toggle()
         case 4: quiesce()
         case 5: storeWaits.toggle()
+        case 6: setDevice(&input)
         default: checkInvariants()
         }
     }
@@ -242,6 +243,22 @@ extension Owner {
         let other = MessageID(number: UInt64(input.byte()))
         guard let connection = anyConnection(&input) else { return }
         give(.take(sent[connection] ?? other), RequestTexts().ofLast, to: connection)
+    }
+
+    /// Sets some of what a device has, or is to have no more.
+    private func setDevice(_ input: inout Input) {
+        let choice = input.byte()
+        let label = [UInt8(ascii: "A") + choice % 4]
+        command(&input) { input, texts in
+            .setDevice(
+                account: subject(&input, &texts),
+                SetDevice(
+                    device: choice & 128 == 0 ? texts.add([UInt8(ascii: "x") + choice % 4]) : nil,
+                    alias: choice & 4 == 0 ? texts.add(choice & 8 == 0 ? label : []) : nil,
+                    tags: choice & 16 == 0
+                        ? texts.add(names: choice & 32 == 0 ? [label, [67], label] : []) : nil,
+                    pushAddress: choice & 64 == 0 ? texts.add(choice & 8 == 0 ? [49] : []) : nil))
+        }
     }
 
     private func kick(_ input: inout Input) {

@@ -52,6 +52,7 @@ extension Owner {
             compareEdges(of: [letter], asking)
             compareSessions(of: [letter], asking)
             compareContacts(of: [letter], asking)
+            compareDevices(of: [letter], asking)
             for type: UInt16 in [1, 100, 65_535] {
                 let key = Rows.TopicKey(account: [letter], type: type)
                 truth[key] = compareStatus(key, asking)
@@ -119,6 +120,25 @@ extension Owner {
         let stored = rows.sessions.keys.filter { $0.account == name }.map(\.device)
         require(known == Set(stored), "\(name): sessions \(known), stored \(stored)")
         require(known.count <= settings.limits.sessionsPerAccountMax, "over the quota")
+    }
+
+    private func compareDevices(of name: [UInt8], _ asking: ConnectionID) {
+        var known: [[UInt8]: DeviceLabels] = [:]
+        ask(asking) {
+            .devices(account: $0.add(name))
+        } _: { answer in
+            guard case .devices(let entries) = answer else { return }
+            for entry in effects.labelled[entries] {
+                let before = known.updateValue(entry.labels, forKey: text(entry.device))
+                require(before == nil, "a device twice")
+            }
+        }
+        let stored = rows.devices.filter { $0.key.account == name }
+        require(
+            known
+                == Dictionary(
+                    uniqueKeysWithValues: stored.map { ($0.key.device, $0.value.labels) }),
+            "\(name): devices \(known), stored \(stored)")
     }
 
     /// What both sides of every pair are listed as is what is stored of both.

@@ -91,6 +91,8 @@ class Extremes(Case):
                     ("subscriptions", {}),
                     ("send", self.message(rng, names)),
                     ("send", self.message(rng, names[:10])),
+                    ("setDevice", {"alias": rng.choice(("a", ".", "")), "tags": names,
+                                   "pushAddress": "\x01" * rng.choice((0, 2048, 2049))}),
                     ("take", {"id": self.last_message(client) or "%013d" % rng.randrange(9)})))
                 client.call(method, params)
                 method, params = rng.choice((
@@ -99,6 +101,9 @@ class Extremes(Case):
                     ("sessions", {"account": "acc-0"}),
                     ("send", dict(self.message(rng, names[:100]), account=rng.choice(names))),
                     ("discard", {"account": rng.choice(names)}),
+                    ("setDevice", {"account": "acc-0", "device": rng.choice(names),
+                                   "alias": "a", "pushAddress": "\x01" * 2048}),
+                    ("devices", {"account": "acc-0"}),
                     ("why", {"subscriber": "acc-0", "publisher": "acc-1", "type": 1}),
                     ("kick", {"account": "acc-2", "reason": "\x02" * rng.choice((0, 4096))}),
                     ("stats", {})))

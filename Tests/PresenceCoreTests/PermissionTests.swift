@@ -17,7 +17,7 @@ import Testing
     ]
     static let namesAnAccount: Set<MethodName> = [
         .subscribe, .unsubscribe, .subscriptions, .publish, .clear, .relate, .contacts,
-        .setVisibility,
+        .setVisibility, .setDevice, .devices,
     ]
 
     /// What the protocol says; nil: it is carried out.
@@ -68,6 +68,8 @@ import Testing
         case .send: world.send(connection, to: "bob", body: "hello")
         case .take: world.handle(.take(MessageID(number: 1)), from: connection)
         case .discard: world.discard(connection, "bob")
+        case .setDevice: world.setDevice(connection, alias: "a")
+        case .devices: world.handle(.devices(account: nil), from: connection)
         case .setPassword, .removePassword, .stats, .metrics, .why, .top, .feed,
             .undelivered:
             Issue.record("not for the engine")

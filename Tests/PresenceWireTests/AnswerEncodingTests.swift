@@ -17,6 +17,7 @@ import Testing
             + #""messageBytesMax":131072,"messageExpirySecondsMin":60,"#
             + #""messageExpirySecondsMax":2592000,"messageExpirySecondsDefault":604800,"#
             + #""refBytesMax":64,"accountsPerSendMax":\#(accountsPerSendMax),"#
+            + #""pushAddressBytesMax":2048,"#
             + #""pageEntriesMax":1000,"pageEntriesDefault":100,"subscriptionExpirySecondsMin":60,"#
             + #""subscriptionExpirySecondsMax":2592000,"statusExpirySecondsMin":60,"#
             + #""statusExpirySecondsMax":604800,"statusExpirySecondsDefault":604800,"#

@@ -36,6 +36,7 @@ extension Simulation {
         case 56: ask(client, "contacts", ["limit": .integer(chance(2) ? 100 : 2)])
         case 57: setVisibility(client)
         case 58: setAvailability(client)
+        case 59: setDevice(client)
         default: ask(client, "ping", [:])
         }
     }
@@ -166,6 +167,13 @@ extension Simulation {
         if chance(2) { params["name"] = "a friend" }
         if chance(3) { params["groups"] = ["friends", "work"] }
         ask(client, "relate", .object(params))
+    }
+
+    private func setDevice(_ client: SimulatedClient) {
+        var params: [String: JSON] = ["alias": .string(chance(3) ? "" : "a\(client.device)")]
+        if chance(2) { params["pushAddress"] = .string(chance(3) ? "" : "p") }
+        if chance(2) { params["tags"] = .array(chance(3) ? [] : ["t", .string(client.account)]) }
+        ask(client, "setDevice", .object(params))
     }
 
     private func setVisibility(_ client: SimulatedClient) {

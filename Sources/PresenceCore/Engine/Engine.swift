@@ -215,8 +215,7 @@ public struct Engine: ~Copyable {
         into effects: inout Effects
     ) throws(Refusal) {
         let connection = request.connection
-        let account: AccountHandle
-        let change: Change
+        let account: AccountHandle, change: Change
         switch request.command {
         case .logout:
             return logout(connection, at: now, into: &effects)
@@ -229,24 +228,22 @@ public struct Engine: ~Copyable {
             account = try subject(name, texts, of: request)
             change = .unsubscribe(try intern(unsubscribe, texts))
         case .subscriptions(let name, let list):
-            let account = try subject(name, texts, of: request)
             return listSubscriptions(
-                of: account, list, texts, from: connection, at: now, into: &effects)
+                of: try subject(name, texts, of: request), list, texts, from: connection, at: now,
+                into: &effects)
         case .publish(let name, let publish):
             account = try subject(name, texts, of: request)
             change = .publish(publish.with(ext: publish.ext.map { texts.bytes($0) }))
         case .clear(let name, let type):
-            account = try subject(name, texts, of: request)
-            change = .clear(type)
+            (account, change) = (try subject(name, texts, of: request), .clear(type))
         case .relate(let name, let contact, let action):
             account = try subject(name, texts, of: request)
             change = .relate(try intern(contact, texts), action)
         case .contacts(let name, let list):
-            let account = try subject(name, texts, of: request)
-            return listContacts(of: account, list, from: connection, into: &effects)
+            return listContacts(
+                of: try subject(name, texts, of: request), list, from: connection, into: &effects)
         case .setVisibility(let name, let visibility):
-            account = try subject(name, texts, of: request)
-            change = .setVisibility(visibility)
+            (account, change) = (try subject(name, texts, of: request), .setVisibility(visibility))
         case .setAvailability(let availability):
             return try setAvailability(availability, of: request.client, at: now, into: &effects)
         case .show(let availability):
@@ -268,6 +265,11 @@ public struct Engine: ~Copyable {
             return take(message, try request.client, at: now, into: &effects)
         case .discard(let name):
             return discard(find(name, texts), from: connection, at: now, into: &effects)
+        case .setDevice(let name, let set):
+            account = try subject(name, texts, of: request)
+            change = try deviceChange(set, texts, of: request)
+        case .devices(let name):
+            return listDevices(try subject(name, texts, of: request), connection, into: &effects)
         case .query(let type, let names):
             return query(type, names, texts, from: connection, at: now, into: &effects)
         case .subscribers(let list):

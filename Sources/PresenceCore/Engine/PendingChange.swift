@@ -8,13 +8,14 @@ enum Change {
     case clear(EventType)
     case relate(AccountHandle, ContactAction)
     case setVisibility(Visibility?)
+    case setDevice([UInt8], DeviceChange)
 
     /// The accounts that it needs besides its own.
     var others: [AccountHandle] {
         switch self {
         case .subscribe(let request): request.publishers
         case .unsubscribe(let request): request.publishers ?? []
-        case .publish, .clear, .setVisibility: []
+        case .publish, .clear, .setVisibility, .setDevice: []
         case .relate(let contact, _): [contact]
         }
     }
@@ -100,6 +101,8 @@ extension Engine {
             applyRelate(change, to: contact, action, at: now, into: &effects)
         case .setVisibility(let visibility):
             applyVisibility(change, visibility, at: now, into: &effects)
+        case .setDevice(let device, let labels):
+            applyDevice(change, device, labels, into: &effects)
         }
         settle(change, at: now, into: &effects)
         reserveSequence(into: &effects)
@@ -179,7 +182,7 @@ extension Engine {
             switch change.change {
             case .subscribe(let request): joining.add(-1, to: key(request.type, account))
             case .relate: requestsInFlight.add(-1, to: account.index)
-            case .unsubscribe, .publish, .clear, .setVisibility: break
+            case .unsubscribe, .publish, .clear, .setVisibility, .setDevice: break
             }
         }
     }
@@ -216,6 +219,8 @@ extension Engine {
             try relate(account, to: contact, action, from: connection, at: now, into: &effects)
         case .setVisibility(let visibility):
             try setVisibility(account, visibility, from: connection, at: now, into: &effects)
+        case .setDevice(let device, let labels):
+            try setDevice(device, of: account, labels, from: connection, at: now, into: &effects)
         }
     }
 

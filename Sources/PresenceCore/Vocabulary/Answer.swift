@@ -38,6 +38,10 @@ public enum Answer: Hashable, Sendable {
     case taken(waiting: Int)
     /// To `discard`: how many there were.
     case discarded(Int)
+    /// To `setDevice`: an index of `Effects.labelled`.
+    case deviceSet(Int)
+    /// A range of `Effects.labelled`.
+    case devices(Range<Int>)
     /// Carried out; there is nothing to say.
     case done
 }
@@ -129,6 +133,24 @@ public struct SessionEntry: Hashable, Sendable {
         case awaitingReturn
         /// Connected, and others do not see it.
         case hidden
+    }
+}
+
+/// What `setDevice` and `devices` say of a device.
+public struct LabelledEntry: Hashable, Sendable {
+    /// The device's name, in `Effects.bytes`.
+    public var device: ByteRange
+    /// What it has.
+    public var labels: DeviceLabels
+    /// Its session; nil: it has none, or is not listed.
+    public var session: Session?
+
+    /// A session of a listed device.
+    public struct Session: Hashable, Sendable {
+        /// The kind of its client.
+        public var client: ClientKind
+        /// The state of its connection.
+        public var connection: SessionEntry.Connectedness
     }
 }
 

@@ -6,7 +6,7 @@
 public enum MethodName: String, CaseIterable, Sendable {
     case login, refresh, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
     case relate, contacts, setVisibility, setAvailability
-    case send, take, discard
+    case send, take, discard, setDevice, devices
     case query, subscribers, sessions, kick, setPassword, removePassword
     case stats, metrics, why, top, feed, undelivered
 
@@ -29,6 +29,8 @@ public enum MethodName: String, CaseIterable, Sendable {
         case .send: Rules(.everySession, .needed, .small)
         case .take: Rules(.clients, .notNeeded, .small)
         case .discard: Rules(.appServers, .notNeeded, .small)
+        case .setDevice: Rules(.everySession, .needed, .small)
+        case .devices: Rules(.everySession, .notNeeded, .small)
         case .query: Rules(.appServers, .notNeeded, .small)
         case .subscribers: Rules(.appServers, .notNeeded, .large)
         case .sessions: Rules(.appServers, .notNeeded, .small)
@@ -66,10 +68,10 @@ public enum MethodName: String, CaseIterable, Sendable {
         case notNeeded
     }
 
-    /// Whether it is about messages, which the operator may turn off.
+    /// Whether it is about messages or the devices that get them, which the operator may turn off.
     var isAboutMessages: Bool {
         switch self {
-        case .send, .take, .discard, .undelivered: true
+        case .send, .take, .discard, .undelivered, .setDevice, .devices: true
         default: false
         }
     }
@@ -145,6 +147,10 @@ public enum Command: Hashable, Sendable {
     case take(MessageID)
     /// Forget what waits for an account.
     case discard(account: ByteRange)
+    /// Set the labels and the push address of a device.
+    indirect case setDevice(account: ByteRange?, SetDevice)
+    /// List the devices of an account that have some.
+    case devices(account: ByteRange?)
     /// Read states.
     case query(EventType, accounts: NameList)
     /// List the subscribers of a publisher.
@@ -174,6 +180,8 @@ extension Command {
         case .send: .send
         case .take: .take
         case .discard: .discard
+        case .setDevice: .setDevice
+        case .devices: .devices
         case .query: .query
         case .subscribers: .subscribers
         case .sessions: .sessions
@@ -192,6 +200,8 @@ extension Command {
         case .relate(let account, _, _): .account(account)
         case .contacts(let account, _): .account(account)
         case .setVisibility(let account, _): .account(account)
+        case .setDevice(let account, _): .account(account)
+        case .devices(let account): .account(account)
         case .send(let account, _): account.map { .account($0) } ?? .none
         case .logout, .ping, .setAvailability, .show, .hide, .direct, .probe, .lastSeen, .sees,
             .take, .discard, .query, .subscribers, .sessions, .kick:

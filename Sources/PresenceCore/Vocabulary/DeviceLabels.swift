@@ -1,6 +1,30 @@
 // What an app can say of a device, and the rules for it: those of `setDevice` in docs/PROTOCOL.md.
 // The numbers of the refusals and their meanings are those of JPush.
 
+/// Parameters of `setDevice`. The engine checks the labels: the limits depend on what the device
+/// has already.
+public struct SetDevice: Hashable, Sendable {
+    /// The device; nil: that of the session.
+    public var device: ByteRange?
+    /// The alias; empty: none; nil: as it is.
+    public var alias: ByteRange?
+    /// The tags, with repeats, whatever they are; none: none; nil: as they are.
+    public var tags: NameList?
+    /// The push address; empty: none; nil: as it is.
+    public var pushAddress: ByteRange?
+
+    /// A request to set those that are given.
+    public init(
+        device: ByteRange? = nil, alias: ByteRange? = nil, tags: NameList? = nil,
+        pushAddress: ByteRange? = nil
+    ) {
+        self.device = device
+        self.alias = alias
+        self.tags = tags
+        self.pushAddress = pushAddress
+    }
+}
+
 /// The alias, the tags and the push address of a device.
 public struct DeviceLabels: Hashable, Sendable {
     /// Its alias; empty: none.
@@ -82,9 +106,7 @@ public struct DeviceChange: Hashable, Sendable {
     /// What a device has after the change that had `before`. The checks are in the order of the
     /// table in docs/PROTOCOL.md: the first refusal counts.
     public func applied(to before: DeviceLabels) throws(Refusal) -> DeviceLabels {
-        guard alias != nil || tags != nil || pushAddress != nil else { throw Refusal(.nothingSet) }
-        try checkAlias()
-        try checkTags()
+        try checkParts()
         let after = DeviceLabels(
             alias: alias ?? before.alias, tags: tags ?? before.tags,
             pushAddress: pushAddress ?? before.pushAddress)
@@ -98,6 +120,13 @@ public struct DeviceChange: Hashable, Sendable {
                 count: after.pushAddress.count)
         }
         return after
+    }
+
+    /// Makes the first of these checks: those that do not depend on the device.
+    func checkParts() throws(Refusal) {
+        guard alias != nil || tags != nil || pushAddress != nil else { throw Refusal(.nothingSet) }
+        try checkAlias()
+        try checkTags()
     }
 
     private func checkAlias() throws(Refusal) {

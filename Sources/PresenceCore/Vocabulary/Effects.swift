@@ -27,6 +27,8 @@ public struct Effects: Sendable {
     public var subscribers: [SubscriberEntry] = []
     /// What `Answer.sessions` refers to.
     public var sessions: [SessionEntry] = []
+    /// What `Answer.deviceSet` and `.devices` refer to.
+    public var labelled: [LabelledEntry] = []
     /// What `DeviceEntry.availability` refers to.
     public var availabilities: [Availability] = []
     /// What `Answer.contacts` and `.related` refer to.
@@ -55,6 +57,12 @@ public struct Effects: Sendable {
             + subscribers.count * MemoryLayout<SubscriberEntry>.stride
             + sessions.count * MemoryLayout<SessionEntry>.stride
             + contacts.count * MemoryLayout<ContactEntry>.stride
+            + labelled.count * Self.labelledBytesMax
+    }
+
+    /// What a device takes whose labels and push address are as long as they may be.
+    private static var labelledBytesMax: Int {
+        MemoryLayout<LabelledEntry>.stride + Limits.labelsBytesMax + Limits.pushAddressBytesMax
     }
 
     /// Forgets everything and keeps the memory.
@@ -70,6 +78,7 @@ public struct Effects: Sendable {
         subscriptions.clear()
         subscribers.clear()
         sessions.clear()
+        labelled.clear()
         availabilities.clear()
         contacts.clear()
         notices.clear()

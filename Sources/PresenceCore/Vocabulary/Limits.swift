@@ -125,6 +125,14 @@ public struct Settings: Hashable, Sendable {
     public var heartbeatSeconds = 30
     /// Seconds for which a device stays push-only without reconnecting: 7 days.
     public var pushReachableSeconds = 604_800
+    /// Which peers set the aliases and tags of devices.
+    public enum LabelSetters: String, CaseIterable, Sendable {
+        /// Clients, each of its own device, and app servers.
+        case clients
+        /// App servers only.
+        case appServers = "app-servers"
+    }
+
     /// Whether there are messages.
     public enum MessagesSwitch: String, CaseIterable, Sendable {
         case on
@@ -149,6 +157,8 @@ public struct Settings: Hashable, Sendable {
     public var visibility = Visibility.open
     /// Whether there are messages.
     public var messages = MessagesSwitch.on
+    /// Which peers set the aliases and tags of devices.
+    public var deviceLabels = LabelSetters.clients
     /// Seconds within which a device must take a message, before it is handed over.
     public var pushAfterSeconds = 10
     /// Bytes of a message's texts that a reader of what is undelivered is told; 0: none.

@@ -105,12 +105,7 @@ extension [UInt8] {
         switch answer {
         case .loggedIn(let login):
             appendResult(login, EventSource(effects), settings)
-        case .loggedInAppServer(let session, let time):
-            append(#"{"session":"#)
-            appendBase32(session.ordinal)
-            append(#","time":"#, time)
-            appendSettings(
-                settings, accountsPerSendMax: settings.limits.accountsPerSendOfAppServersMax)
+        case .loggedInAppServer(let session, let time): appendLogin(session, time, settings)
         case .refreshed(let term):
             append(#"{"expires":"#, term.expires)
             append("}")
@@ -137,6 +132,12 @@ extension [UInt8] {
         case .sent(let sent): appendResult(sent)
         case .taken(let waiting): appendCount(#"{"waiting":"#, waiting)
         case .discarded(let count): appendCount(#"{"discarded":"#, count)
+        case .deviceSet(let device):
+            appendDevice(effects.labelled[device], EventSource(effects))
+        case .devices(let range):
+            append(#"{"devices":"#)
+            if let fit = appendList(effects.labelled[range], effects, bound) { return fit }
+            append("}")
         case .states(let states):
             append(#"{"states":"#)
             if let fit = appendList(effects.events[states], effects, bound) { return fit }
@@ -154,9 +155,7 @@ extension [UInt8] {
             if let fit = appendList(effects.sessions[range], effects, bound) { return fit }
             append("}")
         case .related(let contact):
-            append(#"{"contact":"#)
-            appendContact(effects.contacts[contact], EventSource(effects))
-            append("}")
+            appendRelated(effects.contacts[contact], EventSource(effects))
         case .contacts(let range, let count, let cursor):
             append(#"{"contacts":"#)
             if let fit = appendList(effects.contacts[range], effects, bound) { return fit }
@@ -169,6 +168,30 @@ extension [UInt8] {
             append("{}")
         }
         return nil
+    }
+
+    private mutating func appendLogin(_ session: SessionID, _ time: Wall, _ settings: Settings) {
+        append(#"{"session":"#)
+        appendBase32(session.ordinal)
+        append(#","time":"#, time)
+        appendSettings(
+            settings, accountsPerSendMax: settings.limits.accountsPerSendOfAppServersMax)
+    }
+
+    private mutating func appendRelated(
+        _ contact: ContactEntry, _ source: borrowing EventSource
+    ) {
+        append(#"{"contact":"#)
+        appendContact(contact, source)
+        append("}")
+    }
+
+    private mutating func appendDevice(
+        _ device: LabelledEntry, _ source: borrowing EventSource
+    ) {
+        append(#"{"device":"#)
+        device.append(to: &self, source)
+        append("}")
     }
 
     private mutating func appendCount(_ beginning: StaticString, _ count: Int) {
@@ -230,6 +253,7 @@ extension [UInt8] {
         append(#","messageExpirySecondsDefault":"#, limits.messageExpirySecondsDefault)
         append(#","refBytesMax":"#, limits.refBytesMax)
         append(#","accountsPerSendMax":"#, accountsPerSendMax)
+        append(#","pushAddressBytesMax":"#, Limits.pushAddressBytesMax)
         append(#","pageEntriesMax":"#, limits.pageEntriesMax)
         append(#","pageEntriesDefault":"#, limits.pageEntriesDefault)
         append(#","subscriptionExpirySecondsMin":"#, limits.subscriptionExpirySecondsMin)

@@ -116,16 +116,7 @@ extension [UInt8] {
             append("\"")
         }
         if device.reach == .push { append(#","push":true"#) }
-        appendText(#","alias":"#, device.labels.alias)
-        if !device.labels.tags.isEmpty {
-            append(#","tags":["#)
-            for (place, tag) in device.labels.tags.enumerated() {
-                if place > 0 { append(",") }
-                appendString(tag.span)
-            }
-            append("]")
-        }
-        appendText(#","pushAddress":"#, device.labels.pushAddress)
+        appendMembers(of: device.labels)
         append("}")
     }
 

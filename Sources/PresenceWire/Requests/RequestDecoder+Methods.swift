@@ -26,6 +26,8 @@ extension RequestDecoder {
         case .send: .command(try readSend())
         case .take: .command(try readTake())
         case .discard: .command(.discard(account: try required(readAccount(), .account)))
+        case .setDevice: .command(try readSetDevice())
+        case .devices: .command(.devices(account: try readAccount()))
         case .query: .command(try readQuery())
         case .subscribers: .command(try readSubscribers())
         case .sessions: .command(.sessions(account: try required(readAccount(), .account)))

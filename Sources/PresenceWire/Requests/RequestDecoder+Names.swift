@@ -39,6 +39,24 @@ extension RequestDecoder {
         return NameList(start: Int32(start), count: Int32(names.count - start))
     }
 
+    /// Reads a list of texts of any kind, with repeats.
+    mutating func readTexts(_ parameter: Parameter) throws(Refusal) -> NameList? {
+        guard let member = params[parameter.key] else { return nil }
+        guard member.kind == CSJ_ARRAY else {
+            throw Refusal(.wrongType, field: parameter.field)
+        }
+        let start = names.count
+        let elements = elements
+        for index in Int(member.start)..<Int(member.start) + Int(member.count) {
+            let element = elements[index]
+            guard element.kind == CSJ_STRING else {
+                throw Refusal(.wrongType, field: parameter.field)
+            }
+            names.append(ByteRange(start: Int32(element.start), count: Int32(element.count)))
+        }
+        return NameList(start: Int32(start), count: Int32(names.count - start))
+    }
+
     /// Rejects names that are empty, too long, begin or end with a space, or have control
     /// characters (C0, DEL and C1).
     func checkName(

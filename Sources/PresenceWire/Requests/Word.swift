@@ -94,4 +94,7 @@ struct Parameter {
     static let ref = Parameter(.ref)
     static let id = Parameter(.id)
     static let messages = Parameter(.messages)
+    static let alias = Parameter(.alias)
+    static let tags = Parameter(.tags)
+    static let pushAddress = Parameter(.pushAddress)
 }

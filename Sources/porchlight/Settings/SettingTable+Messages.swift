@@ -51,4 +51,12 @@ extension SettingTable {
                 "Bytes of body and ext together of each undelivered message that app servers are "
                     + "sent; 0: none."),
         ])
+
+    static let devices = SettingGroup(
+        title: "Devices",
+        settings: [
+            .choice(
+                "device-labels", \Live.engine.deviceLabels,
+                "Peers that set aliases and tags of devices: clients, too, or app servers only.")
+        ])
 }

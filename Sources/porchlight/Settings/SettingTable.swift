@@ -27,8 +27,8 @@ enum SettingTable {
     typealias Live = LiveSettings
 
     static let groups = [
-        serving, presence, messages, pace, connections, names, requests, expiry, frames, feed,
-        webhooks, xmpp,
+        serving, presence, messages, devices, pace, connections, names, requests, expiry, frames,
+        feed, webhooks, xmpp,
     ]
 
     static let all = groups.flatMap(\.settings)

@@ -35,6 +35,8 @@ enum Seen: Hashable {
     case sent(recipients: Int, reached: Int?)
     case taken(waiting: Int)
     case discarded(Int)
+    case deviceSet(DeviceLine)
+    case devices([DeviceLine])
     /// The bodies of messages.
     case messages([String])
     case done
@@ -94,6 +96,16 @@ struct SessionLine: Hashable {
     var lastHeard: Int64
 }
 
+/// A device in words.
+struct DeviceLine: Hashable {
+    var device: String
+    var alias = ""
+    var tags: [String] = []
+    var pushAddress = ""
+    /// The kind of its client and the state of its connection, of one that has a session.
+    var session: String?
+}
+
 extension Effects {
     func text(_ range: ByteRange) -> String {
         let start = Int(range.start)
@@ -104,6 +116,14 @@ extension Effects {
         let availability = entry.availability.map { "\(inWords(availabilities[Int($0)]))" } ?? ""
         let push = entry.reach == .push ? "*" : ""
         return "\(entry.client):\(text(entry.name))\(push)\(availability)"
+    }
+
+    func line(_ entry: LabelledEntry) -> DeviceLine {
+        func words(_ text: [UInt8]) -> String { String(decoding: text, as: UTF8.self) }
+        return DeviceLine(
+            device: text(entry.device), alias: words(entry.labels.alias),
+            tags: entry.labels.tags.map(words), pushAddress: words(entry.labels.pushAddress),
+            session: entry.session.map { "\($0.client) \($0.connection)" })
     }
 
     func line(_ entry: ContactEntry) -> ContactLine {
@@ -169,6 +189,8 @@ extension Effects {
         case .sent(let sent): .sent(recipients: sent.recipients, reached: sent.reached)
         case .taken(let waiting): .taken(waiting: waiting)
         case .discarded(let count): .discarded(count)
+        case .deviceSet(let device): .deviceSet(line(labelled[device]))
+        case .devices(let range): .devices(labelled[range].map(line))
         case .done: .done
         }
     }

@@ -196,6 +196,23 @@ extension World {
         handle(from: connection) { .discard(account: $0.add(account)) }
     }
 
+    func setDevice(
+        _ connection: ConnectionID, alias: String? = nil, tags: [String]? = nil,
+        pushAddress: String? = nil, device: String? = nil, for account: String? = nil
+    ) {
+        handle(from: connection) { texts in
+            .setDevice(
+                account: texts.add(account),
+                SetDevice(
+                    device: texts.add(device), alias: texts.add(alias),
+                    tags: tags.map { texts.add(names: $0) }, pushAddress: texts.add(pushAddress)))
+        }
+    }
+
+    func listDevices(_ connection: ConnectionID, for account: String? = nil) {
+        handle(from: connection) { .devices(account: $0.add(account)) }
+    }
+
     func query(_ connection: ConnectionID, _ names: [String], type: Int = 1) {
         handle(from: connection) { texts in
             .query(EventType(number: UInt16(type)), accounts: texts.add(names: names))
