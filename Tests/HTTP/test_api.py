@@ -224,6 +224,58 @@ class Operations(Case):
         self.problem(422, "missing_field", "PUT", path, {})
         self.problem(422, "out_of_range", "PUT", path, {"visibility": "shut"})
 
+    def test_devices_are_set_listed_and_cleared(self):
+        path = "/v1/accounts/owner/devices"
+        self.assertEqual(self.good("GET", path), {"devices": []})
+        phone = {"device": "my phone", "alias": "中", "tags": ["a", "b"], "pushAddress": "p"}
+        for _ in range(2):
+            self.assertEqual(
+                self.good("PUT", path + "/my%20phone", {
+                    "alias": "中", "tags": ["b", "a", "b"], "pushAddress": "p", "device": "other",
+                    "account": "other"}), {"device": phone})
+        del phone["alias"]
+        self.assertEqual(self.good("PUT", path + "/my%20phone", {"alias": ""}), {"device": phone})
+        client = self.service.login("owner", "my phone", client="ios")
+        self.addCleanup(client.close)
+        self.assertEqual(self.good("GET", path), {
+            "devices": [{**phone, "client": "ios", "connection": "connected"}]})
+        self.assertEqual(client.ok("devices"), self.good("GET", path))
+        for _ in range(2):
+            self.assertEqual(self.good("DELETE", path + "/my%20phone"),
+                             {"device": {"device": "my phone"}})
+        self.assertEqual(self.good("GET", path), {"devices": []})
+        self.assertEqual(self.good("DELETE", "/v1/accounts/nobody/devices/d"),
+                         {"device": {"device": "d"}})
+
+    def test_devices_that_are_refused(self):
+        path = "/v1/accounts/refused/devices/d"
+        long = ["t%02d" % n + "x" * 37 for n in range(26)]
+        for body, reason, members in (
+                ({}, "nothing_set", {}),
+                ({"alias": "a.é"}, "invalid_alias", {"field": "alias", "character": "."}),
+                ({"alias": "中" * 13 + "aa"}, "alias_too_long",
+                 {"field": "alias", "limit": 40, "count": 41}),
+                ({"tags": ["a", ""]}, "invalid_tag", {"field": "tags", "index": 1}),
+                ({"tags": ["a", "〇"]}, "invalid_tag",
+                 {"field": "tags", "index": 1, "character": "〇"}),
+                ({"tags": ["x" * 41]}, "tag_too_long",
+                 {"field": "tags", "index": 0, "limit": 40, "count": 41}),
+                ({"tags": ["t%d" % n for n in range(101)]}, "too_many_tags",
+                 {"field": "tags", "limit": 100, "count": 101}),
+                ({"tags": long}, "labels_too_long", {"limit": 1_024, "count": 1_040}),
+                ({"pushAddress": "x" * 2_049}, "too_long",
+                 {"field": "pushAddress", "limit": 2_048, "count": 2_049}),
+                ({"alias": None}, "wrong_type", {"field": "alias"}),
+                ({"tags": "a"}, "wrong_type", {"field": "tags"})):
+            with self.subTest(body=str(body)[:80]):
+                answer = self.problem(422, reason, "PUT", path, body)
+                for name in ("field", "index", "character", "limit", "count"):
+                    self.assertEqual(answer.members.get(name), members.get(name), name)
+        self.problem(422, "invalid_name", "PUT", "/v1/accounts/a/devices/%20", {"alias": "a"})
+        self.problem(405, "method_not_allowed", "POST", path, {"alias": "a"})
+        self.assertEqual(self.service.ask("GET", "/v1/accounts/a/devices", key=False).status, 401)
+        self.assertEqual(self.good("GET", "/v1/accounts/refused/devices"), {"devices": []})
+
     def test_sessions_are_listed_and_ended(self):
         clients = [self.service.connect() for _ in range(3)]
         for number, client in enumerate(clients):

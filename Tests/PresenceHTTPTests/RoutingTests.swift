@@ -28,12 +28,16 @@ import Testing
         #expect(find(.get, "/v1/accounts/a%2Fb/state") == "getState a%2Fb")
         #expect(find(.put, "/v1/accounts//statuses/1") == "publishStatus  1")
         #expect(find(.delete, "/v1/accounts/a/sessions/d%20") == "kickSession a d%20")
+        #expect(find(.put, "/v1/accounts/a/devices/d%20") == "setDevice a d%20")
+        #expect(find(.delete, "/v1/accounts/a/devices/d") == "clearDevice a d")
         #expect(find(.head, "/livez") == "getLiveness ")
     }
 
     @Test func `says which methods are allowed`() {
         #expect(find(.patch, "/v1/accounts/a/subscriptions") == "DELETE,GET,POST")
         #expect(find(.head, "/v1/states") == "POST")
+        #expect(find(.post, "/v1/accounts/a/devices/d") == "DELETE,PUT")
+        #expect(find(.put, "/v1/accounts/a/devices") == "GET")
     }
 
     @Test(arguments: [

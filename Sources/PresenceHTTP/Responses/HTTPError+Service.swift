@@ -16,13 +16,14 @@ extension HTTPError {
         }
     }
 
-    /// The native codes are those of HTTP where the meaning is the same; the others are NIM's.
+    /// The native codes are those of HTTP where the meaning is the same; the others are NIM's, and
+    /// from 1,000 on JPush's.
     private static func status(of code: Int) -> HTTPStatus {
         switch code {
         case 401: .unauthorized
         case 403: .forbidden
-        case 404: .notFound
-        case 414: .unprocessableContent
+        case 404, 1_011: .notFound
+        case 414, 6_001...6_008: .unprocessableContent
         case 416: .tooManyRequests
         case 419: .conflict
         case 503: .serviceUnavailable

@@ -122,6 +122,16 @@ extension Operation: CaseIterable {
             "sendMessage", .post, "/v1/messages", .send,
             body: [.account, .accounts, .device, .body, .ext, .ref, .expiry]),
         Operation("discardMessages", .delete, account + "/messages", .discard),
+        Operation("listDevices", .get, account + "/devices", .devices),
+        Operation(
+            "setDevice", .put, account + "/devices/{device}", .setDevice,
+            body: [.alias, .tags, .pushAddress]),
+        Operation(
+            "clearDevice", .delete, account + "/devices/{device}", .setDevice,
+            fixed: [
+                MethodCall.Argument(.alias, .text("")), MethodCall.Argument(.tags, .texts([])),
+                MethodCall.Argument(.pushAddress, .text("")),
+            ]),
         Operation("listSessions", .get, account + "/sessions", .sessions),
         Operation("kickAccount", .delete, account + "/sessions", .kick, query: [.text(.reason)]),
         Operation(
