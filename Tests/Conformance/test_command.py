@@ -175,6 +175,8 @@ class Mistakes(Case):
         for words, fault in self.mistakes(bob):
             with self.subTest(words=words[:8]):
                 done = self.run_verb(*words)
+                # The commands may take longer than a client may be silent.
+                alice.ok("ping")
                 self.assertEqual((done.returncode, done.stdout), (64, ""), done)
                 self.assertIn("Error: " + fault, done.stderr)
         # The first that alice hears of bob.
