@@ -77,14 +77,14 @@ import Testing
         world.checkInvariants()
     }
 
-    @Test func `are tried again in a second if the store has failed`() {
+    @Test func `are tried again ten seconds later if the store has failed`() {
         let lisi = reader("lisi")
         world.send(zs, to: "lisi", body: "one")
         world.storeWaits = true
         world.pass(seconds: 10)
         world.fail()
         #expect(undelivered() == [])
-        world.pass(milliseconds: 999)
+        world.pass(milliseconds: 9_999)
         #expect(world.waiting == 0)
         world.pass(milliseconds: 1)
         world.commit()

@@ -163,9 +163,10 @@ extension Engine {
         }
     }
 
-    /// Hand-overs could not be stored. They are tried again in a second.
+    /// Hand-overs could not be stored. They are tried again after as long as a device has to take a
+    /// message: while the disk fails there may be one of each account.
     mutating func cancelHandOver(_ pending: PendingHandOver, at now: Moment) {
-        let again = now.mono.advanced(bySeconds: 1)
+        let again = now.mono.advanced(bySeconds: settings.pushAfterSeconds)
         let left = pending.messages.map(\.message.message).filter {
             inboxes[pending.account].contains($0)
         }
