@@ -51,10 +51,12 @@ import Testing
         let number = readers.read(UndeliveredShare(messages: [], upTo: 9), for: 0)
         #expect(readers.endRead(number)?.place == 0)
         readers.pause(until: now.advanced(bySeconds: 1))
-        #expect(!readers.isDue(0, upTo: 9, at: now))
-        #expect(readers.isDue(0, upTo: 9, at: now.advanced(bySeconds: 1)))
-        _ = readers.read(UndeliveredShare(messages: [], upTo: 9), for: 0)
-        #expect(readers.pausedUntil == nil)
+        let later = now.advanced(bySeconds: 1)
+        #expect(!readers.isDue(0, upTo: 9, at: now) && readers.nextDeadline(after: now) == later)
+        // A time that has passed is no deadline, or the service would never rest.
+        #expect(readers.isDue(0, upTo: 9, at: later) && readers.nextDeadline(after: later) == nil)
+        readers.end(one)
+        #expect(readers.nextDeadline(after: now) == nil)
     }
 }
 

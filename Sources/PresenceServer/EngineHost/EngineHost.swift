@@ -246,7 +246,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         var next = Mono(milliseconds: .max)
         if let deadline = engineDeadline { next = min(next, deadline) }
         if let deadline = feed?.checkAt { next = min(next, deadline) }
-        if let deadline = undelivered.pausedUntil { next = min(next, deadline) }
+        if let deadline = undelivered.nextDeadline(after: now.mono) { next = min(next, deadline) }
         if let deadline = memory.nextDeadline { next = min(next, deadline) }
         return next.milliseconds == .max ? nil : next
     }

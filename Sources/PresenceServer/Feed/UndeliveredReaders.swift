@@ -22,7 +22,7 @@ struct UndeliveredReaders {
     private(set) var readers: [Reader] = []
     private var readCount: UInt64 = 0
     /// Until when nothing is read, since the store has failed.
-    private(set) var pausedUntil: Mono?
+    private var pausedUntil: Mono?
 
     /// No readers of a database.
     init(identity: UInt64) { self.identity = identity }
@@ -63,6 +63,12 @@ struct UndeliveredReaders {
         let reader = readers[place]
         return reader.isReady && reader.reading == nil && reader.number < last
             && pausedUntil.map { $0 <= now } ?? true
+    }
+
+    /// When readers may be due again that are not now; nil: whenever there is something new.
+    func nextDeadline(after now: Mono) -> Mono? {
+        guard let pausedUntil, pausedUntil > now, !readers.isEmpty else { return nil }
+        return pausedUntil
     }
 
     /// Nothing of a share is to be read.
