@@ -138,9 +138,10 @@ class Mistakes(Case):
     """A rejected verb does not make its account come online and go again."""
 
     def run_verb(self, *words):
+        # Three thousand words take two seconds of a processor, which others may use.
         return subprocess.run(
             [BINARY, *words, "--connect", "127.0.0.1:%d" % self.service.port],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=WAIT)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=4 * WAIT)
 
     def mistakes(self, bob):
         """Words, and the beginning of the error."""

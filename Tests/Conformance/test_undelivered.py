@@ -12,7 +12,7 @@ from porchlight import Service
 from test_messages import Messages
 
 ALL = "0000000000000"
-WAIT = 20
+WAIT = 60
 
 
 class Undelivered(Messages):
