@@ -21,11 +21,8 @@ extension Engine {
         var share = UndeliveredShare(messages: [], upTo: max(number, undelivered.last))
         var byteCount = 0
         for entry in undelivered.after(number) {
-            let account = AccountHandle(index: entry.account)
-            let box = inboxes[account]
-            guard let message = box.find(entry.message),
-                case .done(let handOver) = message.handOver, handOver.number == entry.number,
-                now < message.expires
+            guard let message = inboxes.find(entry), now < message.expires,
+                case .done(let handOver) = message.handOver
             else { continue }
             byteCount += Int(message.byteCount)
             if share.messages.count == countMax
@@ -34,22 +31,22 @@ extension Engine {
                 share.upTo = share.messages.last?.handOver.number ?? number
                 break
             }
+            let account = AccountHandle(index: entry.account)
             share.messages.append(
                 UndeliveredMessage(
                     message: message.id, account: account, handOver: handOver,
-                    expires: message.expires, waiting: box.messages.count))
+                    expires: message.expires, waiting: inboxes[account].messages.count))
         }
         return share
     }
 
     /// The same message as it is now; nil: it waits no longer. O(log n).
     public func current(_ message: UndeliveredMessage, at now: Mono) -> UndeliveredMessage? {
-        let box = inboxes[message.account]
-        guard now < message.expires,
-            case .done(message.handOver)? = box.find(message.message)?.handOver
-        else { return nil }
+        let entry = UndeliveredOrder.Entry(
+            message.handOver, of: message.message, for: message.account)
+        guard now < message.expires, inboxes.find(entry) != nil else { return nil }
         var current = message
-        current.waiting = box.messages.count
+        current.waiting = inboxes[message.account].messages.count
         return current
     }
 
@@ -113,8 +110,7 @@ extension Engine {
         _ handOver: HandOver, of message: WaitingKey, for account: AccountHandle
     ) {
         undelivered.append(
-            UndeliveredOrder.Entry(
-                number: handOver.number, message: message.message, account: account.index))
+            UndeliveredOrder.Entry(handOver, of: message.message, for: account))
         history.noteHandOver(handOver.reason, of: message)
         messageStats.undelivered[handOver.reason, default: 0] += 1
     }
@@ -124,8 +120,7 @@ extension Engine {
         _ handOver: HandOver, of message: WaitingKey, for account: AccountHandle
     ) {
         undelivered.restore(
-            UndeliveredOrder.Entry(
-                number: handOver.number, message: message.message, account: account.index))
+            UndeliveredOrder.Entry(handOver, of: message.message, for: account))
         history.noteHandOver(handOver.reason, of: message)
     }
 
@@ -138,12 +133,9 @@ extension Engine {
             return time <= now.mono
         }
         guard !due.isEmpty else { return }
-        var records: [HandOverRecord] = []
-        for message in due {
-            records.append(
-                HandOverRecord(
-                    key: message.key,
-                    handOver: HandOver(number: sequence.next(), reason: .untaken)))
+        let records = due.map { message in
+            HandOverRecord(
+                key: message.key, handOver: HandOver(number: sequence.next(), reason: .untaken))
         }
         inboxes.setHandOver(of: due.map(\.id), for: account, to: .pending)
         let ticket = inFlight.nextTicket()
@@ -180,12 +172,6 @@ extension Engine {
         let count = messages.count(where: \.wasHandedOver)
         guard count > 0, undelivered.noteGone(count) else { return }
         let boxes = inboxes
-        undelivered.compact { entry in
-            guard
-                case .done(let handOver)? = boxes[AccountHandle(index: entry.account)]
-                    .find(entry.message)?.handOver
-            else { return false }
-            return handOver.number == entry.number
-        }
+        undelivered.compact { boxes.find($0) != nil }
     }
 }

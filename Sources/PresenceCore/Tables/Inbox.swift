@@ -27,9 +27,7 @@ struct WaitingMessage {
     }
 
     /// Whether it was handed over.
-    var wasHandedOver: Bool {
-        if case .done = handOver { true } else { false }
-    }
+    var wasHandedOver: Bool { handOver.number != nil }
 
     var key: WaitingKey { WaitingKey(message: id, place: place) }
     var amount: MessageAmount { MessageAmount(count: 1, byteCount: Int(byteCount)) }
@@ -46,6 +44,11 @@ enum HandOverState: Equatable {
     case pending
     /// It was.
     case done(HandOver)
+
+    /// The number of the hand-over, if there was one.
+    var number: UInt64? {
+        if case .done(let handOver) = self { handOver.number } else { nil }
+    }
 }
 
 /// How many messages, and what they count for in the limits on bytes.

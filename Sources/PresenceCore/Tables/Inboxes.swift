@@ -57,6 +57,14 @@ struct Inboxes {
         return message
     }
 
+    /// A message that was handed over with this number; nil: it waits no longer. O(log n).
+    func find(_ entry: UndeliveredOrder.Entry) -> WaitingMessage? {
+        guard let message = boxes[entry.account]?.find(entry.message),
+            message.handOver.number == entry.number
+        else { return nil }
+        return message
+    }
+
     /// Notes how far the hand-over of messages is that wait.
     mutating func setHandOver(
         of messages: [MessageID], for account: AccountHandle, to state: HandOverState

@@ -10,6 +10,12 @@ struct UndeliveredOrder {
         let number: UInt64
         let message: MessageID
         let account: UInt32
+
+        init(_ handOver: HandOver, of message: MessageID, for account: AccountHandle) {
+            number = handOver.number
+            self.message = message
+            self.account = account.index
+        }
     }
 
     private(set) var entries: [Entry] = []
