@@ -68,9 +68,10 @@ extension EngineHost {
             return undelivered.pass(place, upTo: share.upTo)
         }
         let number = undelivered.read(share, for: place)
+        // A message may be in it for several recipients.
+        let ids = Set(share.messages.map { Int64(clamping: $0.message.number) })
         store.submit(
-            .messages(ids: share.messages.map { Int64(clamping: $0.message.number) }),
-            token: ReadPurpose.undelivered(number).token)
+            .messages(ids: ids.sorted()), token: ReadPurpose.undelivered(number).token)
     }
 
     /// Contents of a share have been read, or could not be.
