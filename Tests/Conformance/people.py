@@ -1,7 +1,9 @@
 """What the tests of relationships and visibility share."""
 
 import os
+import signal
 import tempfile
+import time
 
 from porchlight import Case
 
@@ -86,3 +88,15 @@ class People(Case):
         with open(path, "w") as file:
             file.writelines("%s: %s\n" % (n.replace("_", "-"), v) for n, v in settings.items())
         return self.fresh("--config", path)
+
+    def reload(self, s, path, words):
+        """Gives a service other settings while it runs, and waits until they are in force."""
+        before = len(s.log_text())
+        with open(path, "w") as file:
+            file.write(words)
+        s.signal(signal.SIGHUP)
+        end = time.monotonic() + 30
+        while "changed" not in s.log_text()[before:]:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+        self.keep(s.server()).ok("stats")

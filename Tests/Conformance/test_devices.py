@@ -1,6 +1,5 @@
 """Devices: `setDevice`, `devices`, their limits, over restarts and crashes."""
 
-import signal
 import time
 
 from people import People
@@ -225,17 +224,6 @@ class Rules(Devices):
             self.refused(peer.call("devices", params), 403, "forbidden")
         self.reload(s, path, "messages: on\n")
         self.assertEqual(len(self.devices(c)), 1)
-
-    def reload(self, s, path, words):
-        before = len(s.log_text())
-        with open(path, "w") as file:
-            file.write(words)
-        s.signal(signal.SIGHUP)
-        end = time.monotonic() + 30
-        while "changed" not in s.log_text()[before:]:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.01)
-        self.keep(s.server()).ok("stats")
 
     def test_the_session_of_a_listed_device(self):
         s = self.fresh("--disconnect-grace", "0")

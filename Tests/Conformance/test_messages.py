@@ -1,6 +1,5 @@
 """Messages between accounts: `send`, `messages`, `take`, `discard`, over restarts and crashes."""
 
-import signal
 import threading
 import time
 
@@ -527,22 +526,11 @@ class Room(Messages):
                 (app, "discard", {"account": "b"})):
             self.refused(c.call(method, params), 403, "forbidden")
 
-        def reload(words):
-            before = len(s.log_text())
-            with open(path, "w") as file:
-                file.write(words)
-            s.signal(signal.SIGHUP)
-            end = time.monotonic() + 30
-            while "changed" not in s.log_text()[before:]:
-                self.assertLess(time.monotonic(), end)
-                time.sleep(0.01)
-            self.keep(s.server()).ok("stats")
-
-        reload("messages: on\n")
+        self.reload(s, path, "messages: on\n")
         self.leave(a, "b")
-        reload("messages: off\n")
+        self.reload(s, path, "messages: off\n")
         self.refused(a.call("send", {"accounts": ["b"], "body": "x"}), 403, "forbidden")
-        reload("messages: on\n")
+        self.reload(s, path, "messages: on\n")
         self.given(self.reader("b", service=s), 1)
 
 

@@ -296,4 +296,59 @@ import Testing
         #expect(try read(1, from: copy) == .messages([content(1)]))
         copy.stop()
     }
+
+    // MARK: Hand-overs
+
+    private func handOvers() throws -> [String] {
+        try loadedMessages().map { "\($0.id) \($0.place): \($0.handOver) \($0.why)" }
+    }
+
+    @Test func `are handed over when they are put, or later`() throws {
+        let store = try start()
+        var rows = recipients(1, "al", "bob", "eve")
+        (rows[0].handOver, rows[0].why) = (7, 1)
+        _ = try store.write(.putMessage(content(1), recipients: rows), into: outcomes)
+        let late = HandOverRow(key: key(1, 1), number: .max, why: 2)
+        // One that was taken meanwhile is ignored.
+        let gone = HandOverRow(key: key(9, 1), number: 8, why: 2)
+        #expect(try store.write(.handOver([late, gone]), into: outcomes) == [.committed])
+        store.stop()
+        #expect(try handOvers() == ["1 0: 7 1", "1 1: \(Int64.max) 2", "1 2: 0 0"])
+        #expect(Write.handOver([late, gone]).rowCount == 2)
+    }
+
+    @Test func `are not handed over if the disk fails`() throws {
+        let store = try start()
+        _ = try store.write(
+            .putMessage(content(1), recipients: recipients(1, "al")), into: outcomes)
+        faults.fail(.commit, code: 13)
+        let late = HandOverRow(key: key(1, 0), number: 7, why: 2)
+        let failed = try store.write(.handOver([late]), into: outcomes)
+        #expect(failed != [.committed])
+        store.stop()
+        #expect(try handOvers() == ["1 0: 0 0"])
+    }
+
+    @Test func `of a database of before were not handed over, and it gets an identity`() throws {
+        let first = try start()
+        _ = try first.write(
+            .putMessage(content(1), recipients: recipients(1, "al")), into: outcomes)
+        first.stop()
+        let before = try Contents(of: directory.data).secret.identity
+        let older = try DatabaseQueue(path: directory.database)
+        try older.inDatabase { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE message DROP COLUMN handOver;
+                    ALTER TABLE message DROP COLUMN why;
+                    DELETE FROM service WHERE key = 'identity';
+                    DELETE FROM grdb_migrations WHERE identifier = '011 handOver';
+                    """)
+        }
+        try older.close()
+        #expect(try handOvers() == ["1 0: 0 0"])
+        let after = try Contents(of: directory.data).secret.identity
+        #expect(after != nil && after != before)
+        #expect(try Contents(of: directory.data).secret.identity == after)
+    }
 }
