@@ -212,7 +212,10 @@ class Client:
 
     def raw(self, data):
         self.socket.settimeout(WAIT)
-        self.socket.sendall(self.carrier.out(data) if self.carrier else data)
+        try:
+            self.socket.sendall(self.carrier.out(data) if self.carrier else data)
+        except (ConnectionResetError, BrokenPipeError):
+            raise Closed("the connection is closed; notes so far: %r" % self.notes[:5])
 
     def send(self, body):
         self.raw(frame(body))
@@ -245,7 +248,9 @@ class Client:
         if self.carrier:
             got, back = self.carrier.into(got)
             if back and self.answers_pings:
-                self.socket.sendall(back)
+                # Who has closed the connection needs no answer; what it sent before counts.
+                with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+                    self.socket.sendall(back)
         self.buffer += got
 
     def read_bytes(self, wait=WAIT):
