@@ -91,9 +91,7 @@ private struct Spelled: Equatable {
             require(false, "a command of another protocol")
         case .send(let account, let request):
             name(account, decoder)
-            list(request.accounts, 1...100, decoder)
-            name(request.device, decoder, bytesMax: 64)
-            require(request.device == nil || request.accounts.count == 1, "a device of several")
+            recipients(request.recipients, decoder)
             text(request.body, 1...131_072, decoder)
             text(request.ext, 0...131_071, decoder)
             text(request.ref, 1...64, decoder)
@@ -195,13 +193,31 @@ private struct Spelled: Equatable {
         require(!name.contains { $0 < 0x20 || $0 == 0x7F }, "\(kind): a control in a name")
     }
 
+    private mutating func recipients(
+        _ recipients: Recipients, _ decoder: borrowing RequestDecoder
+    ) {
+        switch recipients {
+        case .accounts(let accounts): list(accounts, 1...100, decoder)
+        case .device(let device, let accounts):
+            list(accounts, 1...1, decoder)
+            name(device, decoder, bytesMax: 64)
+        case .aliases(let aliases): list(aliases, 1...100, decoder, bytesMax: 40)
+        case .tags(let tags):
+            require(tags.any != nil || tags.all != nil, "only tags that devices must not have")
+            for part in [tags.any, tags.all, tags.not] {
+                if let part { list(part, 1...20, decoder, bytesMax: 40) }
+            }
+        }
+    }
+
     private mutating func list(
-        _ list: NameList, _ counts: ClosedRange<Int>, _ decoder: borrowing RequestDecoder
+        _ list: NameList, _ counts: ClosedRange<Int>, _ decoder: borrowing RequestDecoder,
+        bytesMax: Int = 128
     ) {
         let ranges = decoder.names(list)
         require(counts.contains(ranges.count), "\(kind): \(ranges.count) names")
         let start = texts.count
-        for range in ranges { name(range, decoder) }
+        for range in ranges { name(range, decoder, bytesMax: bytesMax) }
         let names = texts[start...].map { $0 ?? [] }
         require(Set(names).count == names.count, "\(kind): the same name twice")
     }

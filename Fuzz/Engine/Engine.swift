@@ -229,13 +229,29 @@ extension Owner {
             return .send(
                 account: subject(&input, &texts),
                 Send(
-                    accounts: texts.add(names: names),
-                    device: names.count == 1 && choice & 2 != 0
-                        ? texts.add([UInt8(ascii: "x") + choice % 4]) : nil,
+                    to: recipients(names, choice, &texts),
                     body: texts.add(
                         [UInt8](repeating: choice, count: choice & 4 == 0 ? 1 : 30_000)),
                     expirySeconds: choice & 8 == 0 ? 60 : 2_592_000))
         }
+    }
+
+    /// Accounts, a device of one, or devices by the labels that `setDevice` gives them.
+    private func recipients(
+        _ names: [[UInt8]], _ choice: UInt8, _ texts: inout RequestTexts
+    ) -> Recipients {
+        let label = [UInt8(ascii: "A") + choice % 4]
+        if choice & 16 != 0 {
+            guard choice & 32 != 0 else { return .aliases(texts.add(names: [label, [66]])) }
+            return .tags(
+                .init(
+                    any: choice & 64 == 0 ? texts.add(names: [label, [68]]) : nil,
+                    all: choice & 192 != 128 ? texts.add(names: [[67]]) : nil,
+                    not: choice & 128 == 0 ? texts.add(names: [label]) : nil))
+        }
+        let list = texts.add(names: names)
+        return names.count == 1 && choice & 2 != 0
+            ? .device(texts.add([UInt8(ascii: "x") + choice % 4]), of: list) : .accounts(list)
     }
 
     /// A connection takes what it was sent last, or what it was not sent.

@@ -242,14 +242,13 @@ extension Owner {
         case .removeDevice(let account, let device):
             return .removeDevice(Rows.DeviceKey(account: name(account), device: text(device)))
         case .putMessage(let message):
-            let device = message.device.map(text)
             return .putMessages(
                 message.recipients.enumerated().map { place, recipient in
                     (
                         WaitingKey(message: message.message, place: UInt16(place)),
                         Rows.Message(
                             account: name(recipient.account), sender: message.sender.map(name),
-                            device: device, byteCount: message.byteCount,
+                            device: recipient.device.map(text), byteCount: message.byteCount,
                             isOfStranger: recipient.isOfStranger, time: message.time,
                             expires: message.expires, handOver: recipient.handOver)
                     )

@@ -122,18 +122,18 @@ private func at(_ time: Int64) -> Wall {
         }
         let one = [bytes("one")]
         #expect(isThese(table.matches(aliases: one, matchesMax: 20), 20))
-        #expect(table.matches(aliases: one, matchesMax: 19) == .tooMany(atLeast: 20))
-        #expect(table.matches(aliases: one, matchesMax: 3) == .tooMany(atLeast: 20))
+        #expect(table.matches(aliases: one, matchesMax: 19) == .tooMany(atLeast: 20, limit: 19))
+        #expect(table.matches(aliases: one, matchesMax: 3) == .tooMany(atLeast: 20, limit: 3))
         let union = TagSelection(tags: [bytes("x"), bytes("y")])
         #expect(isThese(table.matches(union, matchesMax: 20), 20))
-        #expect(table.matches(union, matchesMax: 15) == .tooMany(atLeast: 16))
-        #expect(table.matches(union, matchesMax: 11) == .tooMany(atLeast: 12))
+        #expect(table.matches(union, matchesMax: 15) == .tooMany(atLeast: 16, limit: 15))
+        #expect(table.matches(union, matchesMax: 11) == .tooMany(atLeast: 12, limit: 11))
         let both = TagSelection(tagsAll: [bytes("x"), bytes("t")])
         #expect(isThese(table.matches(both, matchesMax: 12), 12))
-        #expect(table.matches(both, matchesMax: 11) == .tooMany(atLeast: 12))
+        #expect(table.matches(both, matchesMax: 11) == .tooMany(atLeast: 12, limit: 11))
         let rest = TagSelection(tags: [bytes("t")], tagsNot: [bytes("x")])
         #expect(isThese(table.matches(rest, matchesMax: 8), 8))
-        #expect(table.matches(rest, matchesMax: 7) == .tooMany(atLeast: 8))
+        #expect(table.matches(rest, matchesMax: 7) == .tooMany(atLeast: 8, limit: 7))
     }
 
     @Test func `forgets the device set longest ago that has no session`() {
@@ -301,7 +301,7 @@ extension DeviceTable {
             let known = expected.keys.sorted { ($0.account, $0.device) < ($1.account, $1.device) }
                 .map { DeviceAddress(account: account($0.account), device: bytes($0.device)) }
             #expect(devices == known && devices.count <= matchesMax, "seed \(seed)")
-        case .tooMany(let count):
+        case .tooMany(let count, _):
             #expect(count > matchesMax && count <= expected.count, "seed \(seed)")
         }
     }

@@ -86,7 +86,7 @@ import Testing
             .send(
                 account: nil,
                 Send(
-                    accounts: texts.add(names: [Array("lisi".utf8)]),
+                    to: .accounts(texts.add(names: [Array("lisi".utf8)])),
                     body: texts.add(Array(body.utf8)),
                     stanza: StanzaParts(
                         kind: .chat, language: texts.add([]),

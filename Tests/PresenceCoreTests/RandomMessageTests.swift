@@ -113,10 +113,11 @@ private final class RandomMessages {
         let writer = connection(of: sender)
         _ = world.take(writer)
         world.handle(from: writer) { texts in
-            .send(
+            let list = texts.add(names: recipients)
+            return .send(
                 account: nil,
                 Send(
-                    accounts: texts.add(names: recipients), device: texts.add(device),
+                    to: texts.add(device).map { .device($0, of: list) } ?? .accounts(list),
                     body: texts.add(text), expirySeconds: seconds))
         }
         guard answers(writer).isEmpty else { return }

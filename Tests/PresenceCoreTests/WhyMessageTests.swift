@@ -183,7 +183,7 @@ import Testing
                     .send(
                         account: nil,
                         Send(
-                            accounts: texts.add(names: Array(chosen)), body: texts.add("x"),
+                            to: .accounts(texts.add(names: Array(chosen))), body: texts.add("x"),
                             expirySeconds: 3_600))
                 }
                 entries += chosen.map { ($0, "waiting") }

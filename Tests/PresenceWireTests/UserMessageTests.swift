@@ -21,7 +21,11 @@ import Testing
         }
         #expect(decoded.string(account) == "zs")
         #expect(decoded.names == ["lisi"])
-        #expect(decoded.string(send.device) == "d 1")
+        guard case .device(let device, _) = send.recipients else {
+            Issue.record("\(send.recipients)")
+            return
+        }
+        #expect(decoded.string(device) == "d 1")
         #expect(decoded.string(send.body) == "\0今😀\n")
         #expect(decoded.string(send.ext) == #"{"a":1}"#)
         #expect(decoded.string(send.ref) == "m1")
@@ -35,8 +39,8 @@ import Testing
             return
         }
         #expect(decoded.names == ["b", "a"])
-        #expect(send.accounts == NameList(start: 0, count: 2))
-        #expect(send.device == nil && send.ext == nil && send.ref == nil)
+        #expect(send.recipients == .accounts(NameList(start: 0, count: 2)))
+        #expect(send.ext == nil && send.ref == nil)
         #expect(send.expirySeconds == 604_800)
     }
 
@@ -177,6 +181,15 @@ import Testing
                         message: MessageID(number: 180), time: Wall(milliseconds: 1),
                         expires: Wall(milliseconds: 60_001), recipients: 2, reached: 0)),
                 #"{"id":"000000000005M","time":1,"expires":60001,"recipients":2,"reached":0}"#
+            ),
+            (
+                .sent(
+                    Sent(
+                        message: MessageID(number: 180), time: Wall(milliseconds: 1),
+                        expires: Wall(milliseconds: 60_001), recipients: 2, reached: 1,
+                        passedOver: 3)),
+                #"{"id":"000000000005M","time":1,"expires":60001,"recipients":2,"reached":1,"#
+                    + #""passedOver":3}"#
             ),
             (.taken(waiting: 0), #"{"waiting":0}"#), (.discarded(3), #"{"discarded":3}"#),
         ] as [(Answer, String)])

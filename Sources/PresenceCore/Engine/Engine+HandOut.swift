@@ -29,9 +29,9 @@ extension Engine {
             inboxes.mention(sessions[session].account)
         else { return }
         let candidates = messages(for: session)
-        guard let ids = readers[session]?.fetch(from: candidates), !ids.isEmpty else { return }
+        guard let keys = readers[session]?.fetch(from: candidates), !keys.isEmpty else { return }
         let start = effects.messages.count
-        effects.messages.append(contentsOf: ids)
+        for key in keys { effects.messages.append(key.message) }
         messageStats.fetches += 1
         effects.items.append(.fetch(connection, messages: start..<effects.messages.count))
     }
@@ -63,8 +63,8 @@ extension Engine {
         else { return [] }
         let known = Set(found)
         var handed: [MessageID] = []
-        var missing: [MessageID] = []
-        for message in inboxes[account].messages where reader.fetching.contains(message.id) {
+        var missing: [WaitingKey] = []
+        for message in inboxes[account].messages where reader.fetching.contains(message.key) {
             if known.contains(message.id) {
                 // Meanwhile its priority may have changed, or messages were turned off.
                 guard settings.messages == .on, mayGet(message, session) else { continue }
@@ -72,7 +72,7 @@ extension Engine {
                 history.noteSent(message.key)
                 handed.append(message.id)
             } else {
-                missing.append(message.id)
+                missing.append(message.key)
             }
         }
         readers[session]?.endFetch()

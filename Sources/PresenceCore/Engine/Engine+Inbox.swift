@@ -33,7 +33,7 @@ extension Engine {
         _ account: AccountHandle?, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
     ) {
-        let messages = account.map { inboxes[$0].messages.map(\.id) } ?? []
+        let messages = account.map { inboxes[$0].messages.map(\.key) } ?? []
         let count =
             account.map { remove(messages, for: $0, .discarded(now.wall), into: &effects) } ?? 0
         messageStats.discarded += count
@@ -46,7 +46,7 @@ extension Engine {
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) {
         inboxes.update(account) { $0.timer = .none }
-        let expired = inboxes[account].messages.filter { $0.expires <= now.mono }.map(\.id)
+        let expired = inboxes[account].messages.filter { $0.expires <= now.mono }.map(\.key)
         messageStats.expired += remove(
             expired, for: account, .expired(now.wall), into: &effects)
         handOverUntaken(of: account, at: now, into: &effects)
@@ -57,12 +57,12 @@ extension Engine {
 
     /// Removes those that wait of these, from the store as well. Returns how many.
     mutating func remove(
-        _ messages: [MessageID], for account: AccountHandle, _ end: MessageEnd,
+        _ messages: [WaitingKey], for account: AccountHandle, _ end: MessageEnd,
         into effects: inout Effects
     ) -> Int {
         var removed: [WaitingMessage] = []
-        for id in messages {
-            guard let message = inboxes.remove(id, for: account) else { continue }
+        for key in messages {
+            guard let message = inboxes.remove(key, for: account) else { continue }
             removed.append(message)
             history.note(end, of: message.key)
             if message.device != .none { strings.remove(message.device) }
@@ -109,7 +109,8 @@ extension Engine {
         device: [UInt8]?, byteCount: Int, isOfStranger: Bool, time: Wall, expires: Wall,
         handOver: HandOver? = nil, at now: Moment
     ) {
-        guard now.wall < expires, !inboxes[account].contains(id) else { return }
+        let key = WaitingKey(message: id, place: place)
+        guard now.wall < expires, !inboxes[account].contains(key) else { return }
         let message = WaitingMessage(
             id: id,
             expires: deadline(

@@ -32,66 +32,35 @@ extension Engine {
     ) throws(Refusal) {
         let sender = try sender(name, texts, of: request)
         let isClient = request.isOfClient
-        let accountsMax = settings.limits.accountsPerSendMax
-        guard !isClient || send.accounts.count <= accountsMax else {
-            throw Refusal(.tooMany, field: .accounts, limit: accountsMax)
-        }
-        let accounts = try intern(send.accounts, texts)
-        try checkSendPace(of: sender, count: accounts.count, at: now)
-        let admitted = try admit(sender, to: accounts, isClient: isClient, into: &effects)
-        let bytes =
-            Int(send.body.count) + Int(send.ext?.count ?? 0) + Int(send.ref?.count ?? 0)
-            + (send.stanza?.byteCount ?? 0)
-        let amount = MessageAmount(count: 1, byteCount: max(bytes, WaitingMessage.byteCountMin))
-        try checkRoom(for: amount, of: isClient ? sender : nil, to: admitted, into: &effects)
-        try spendOfStrangers(on: admitted, at: now.mono, into: &effects)
+        let addressees = try addressees(of: send, texts, isClient: isClient)
+        try checkSendPace(of: sender, count: addressees.count, at: now)
+        let admitted = try admit(sender, to: addressees, isClient: isClient, into: &effects)
+        let amount = amount(of: send)
+        try checkRoom(for: amount, of: isClient ? sender : nil, to: admitted)
+        let withRoom = try withRoom(
+            for: amount, admitted, isPassing: send.recipients.areByLabels, into: &effects)
+        try spendOfStrangers(on: withRoom, at: now.mono, into: &effects)
 
         let message = MessageID(number: sequence.next())
-        let expiry = now.expiry(afterSeconds: send.expirySeconds)
-        let recipients = handingOver(send, to: admitted, texts)
+        let recipients = handingOver(to: withRoom)
         for recipient in recipients {
             inboxes.reserve(
                 amount, for: recipient.account, of: sender?.index ?? none,
                 isOfStranger: recipient.isOfStranger)
         }
+        let accounts = recipients.map(\.account)
         let pending = PendingSend(
             message: message, connection: request.connection, sender: sender?.index ?? none,
-            requested: now, expiry: expiry, amount: amount, recipients: recipients,
-            device: (send.device ?? send.preferredDevice).map { texts.bytes($0) },
-            isPreference: send.device == nil, isOfAppServer: !isClient,
+            requested: now, expiry: now.expiry(afterSeconds: send.expirySeconds), amount: amount,
+            recipients: recipients, passedOver: admitted.count - recipients.count,
+            isOfAppServer: !isClient,
             accounts: hold(accounts[0], accounts.dropFirst() + (sender.map { [$0] } ?? [])))
-        let record = MessageRecord(
-            message: message, sender: sender,
-            senderDevice: deviceName(of: request, into: &effects), time: now.wall,
-            expires: expiry.wall, body: effects.copy(texts.bytes(send.body)),
-            ext: send.ext.map { effects.copy(texts.bytes($0)) },
-            ref: send.ref.map { effects.copy(texts.bytes($0)) },
-            stanza: send.stanza?.map { effects.copy(texts.bytes($0)) },
-            recipients: recipients.map {
-                MessageRecord.Recipient(
-                    account: $0.account, isOfStranger: $0.isOfStranger, handOver: $0.handOver)
-            },
-            device: send.device.map { effects.copy(texts.bytes($0)) }, byteCount: amount.byteCount)
+        let record = record(
+            of: pending, send, texts, senderDevice: deviceName(of: request, into: &effects),
+            into: &effects)
         let ticket = inFlight.nextTicket()
         sendsInFlight.add(pending, ticket)
         effects.persist(.putMessage(record), ticket: ticket)
-    }
-
-    /// Draws a number for each recipient that no session is there of.
-    private mutating func handingOver(
-        _ send: Send, to recipients: [PendingSend.Recipient], _ texts: TextSource
-    ) -> [PendingSend.Recipient] {
-        let device = send.device.map { texts.bytes($0) }
-        let preferred = send.preferredDevice.map { texts.bytes($0) }
-        return recipients.map { recipient in
-            var recipient = recipient
-            if let reason = reasonForHandOver(
-                to: recipient.account, only: device, preferring: preferred)
-            {
-                recipient.handOver = HandOver(number: sequence.next(), reason: reason)
-            }
-            return recipient
-        }
     }
 
     /// Who writes: a client's own account, the one that an app server names, or the service.
@@ -126,70 +95,66 @@ extension Engine {
     ///
     /// What an app server sends is for all.
     private mutating func admit(
-        _ sender: AccountHandle?, to accounts: [AccountHandle], isClient: Bool,
+        _ sender: AccountHandle?, to addressees: [Addressee], isClient: Bool,
         into effects: inout Effects
     ) throws(Refusal) -> [PendingSend.Recipient] {
         var recipients: [PendingSend.Recipient] = []
-        recipients.reserveCapacity(accounts.count)
+        recipients.reserveCapacity(addressees.count)
         let start = effects.names.count
-        for account in accounts {
+        for addressee in addressees {
+            let account = addressee.account
             let isStranger = isClient && sender.map { !areRelated(account, $0) } ?? false
             if isStranger, let sender, !mayWrite(to: account, sender) {
                 effects.names.append(effects.copyName(of: account.index, from: self))
             }
-            recipients.append(PendingSend.Recipient(account: account, isOfStranger: isStranger))
+            recipients.append(
+                PendingSend.Recipient(
+                    account: account, target: addressee.target, isOfStranger: isStranger))
         }
         try reject(Refusal(.notPermitted, field: .accounts), from: start, effects)
         return recipients
     }
 
-    private func checkRoom(
-        for message: MessageAmount, of sender: AccountHandle?,
-        to recipients: [PendingSend.Recipient], into effects: inout Effects
-    ) throws(Refusal) {
-        let limits = settings.limits
-        let byStrangers = recipients.count { $0.isOfStranger }
-        guard
-            inboxes.amount.byteCount + message.byteCount * recipients.count
-                <= limits.messageBytesInAllMax,
-            byStrangers == 0
-                || inboxes.bytesOfStrangers + message.byteCount * byStrangers
-                    <= limits.messageBytesInAllMax / 2
-        else {
-            throw Refusal(.overloaded, retryAfterSeconds: 60)
-        }
-        guard sendsInFlight.byteCount + message.byteCount <= SendsInFlight.byteCountMax else {
-            throw Refusal(.overloaded, retryAfterSeconds: 1)
-        }
-        if let sender {
-            let before = inboxes.sent(by: sender)
-            let after = before + message * recipients.count
-            guard after.count <= limits.messagesPerSenderMax else {
-                throw Refusal(
-                    .senderQuota, limit: limits.messagesPerSenderMax, count: before.count)
+    /// What a message counts for, for each recipient.
+    private func amount(of send: Send) -> MessageAmount {
+        let bytes =
+            Int(send.body.count) + Int(send.ext?.count ?? 0) + Int(send.ref?.count ?? 0)
+            + (send.stanza?.byteCount ?? 0)
+        return MessageAmount(count: 1, byteCount: max(bytes, WaitingMessage.byteCountMin))
+    }
+
+    /// Draws a number for each recipient that no session is there of.
+    private mutating func handingOver(
+        to recipients: [PendingSend.Recipient]
+    ) -> [PendingSend.Recipient] {
+        recipients.map { recipient in
+            var recipient = recipient
+            if let reason = reasonForHandOver(to: recipient.account, recipient.target) {
+                recipient.handOver = HandOver(number: sequence.next(), reason: reason)
             }
-            guard after.byteCount <= limits.messageBytesPerSenderMax else {
-                throw Refusal(
-                    .senderQuota, field: .body, limit: limits.messageBytesPerSenderMax,
-                    count: before.byteCount)
-            }
+            return recipient
         }
-        let start = effects.names.count
-        var isFullOfBytes = true
-        for recipient in recipients {
-            guard
-                let full = inboxes[recipient.account].lacks(
-                    message, isOfStranger: recipient.isOfStranger,
-                    limit: limits.messagesPerAccount)
-            else { continue }
-            if full == .count { isFullOfBytes = false }
-            effects.names.append(effects.copyName(of: recipient.account.index, from: self))
-        }
-        let full =
-            isFullOfBytes
-            ? Refusal(.inboxFull, field: .body, limit: limits.messageBytesPerAccountMax)
-            : Refusal(.inboxFull, field: .accounts, limit: limits.messagesPerAccountMax)
-        try reject(full, from: start, effects)
+    }
+
+    private func record(
+        of send: PendingSend, _ request: Send, _ texts: TextSource, senderDevice: ByteRange?,
+        into effects: inout Effects
+    ) -> MessageRecord {
+        MessageRecord(
+            message: send.message,
+            sender: send.sender == none ? nil : AccountHandle(index: send.sender),
+            senderDevice: senderDevice, time: send.requested.wall, expires: send.expiry.wall,
+            body: effects.copy(texts.bytes(request.body)),
+            ext: request.ext.map { effects.copy(texts.bytes($0)) },
+            ref: request.ref.map { effects.copy(texts.bytes($0)) },
+            stanza: request.stanza?.map { effects.copy(texts.bytes($0)) },
+            recipients: send.recipients.map { recipient in
+                var device: ByteRange?
+                if case .only(let name) = recipient.target { device = effects.copy(name) }
+                return MessageRecord.Recipient(
+                    account: recipient.account, device: device,
+                    isOfStranger: recipient.isOfStranger, handOver: recipient.handOver)
+            }, byteCount: send.amount.byteCount)
     }
 
     /// Counts a message for those recipients that the sender is a stranger to, or rejects it if
@@ -222,30 +187,18 @@ extension Engine {
         }
     }
 
-    /// Rejects a send because of the recipients whose names are in `effects.names` from `start` on,
-    /// if there are any.
-    private func reject(
-        _ refusal: Refusal, from start: Int, _ effects: borrowing Effects
-    ) throws(Refusal) {
-        let failed = start..<effects.names.count
-        guard !failed.isEmpty else { return }
-        var refusal = refusal
-        refusal.failed = failed
-        throw refusal
-    }
-
     // MARK: What the store says
 
     /// A message is durable: it waits, and sessions are sent it.
     mutating func applySend(_ send: PendingSend, at now: Moment, into effects: inout Effects) {
         var reached = 0
         for (place, recipient) in send.recipients.enumerated() {
-            let device = device(of: send, for: recipient.account)
+            let (device, isPreference) = device(of: recipient)
             let message = WaitingMessage(
                 id: send.message, expires: send.expiry.mono, sender: send.sender,
                 byteCount: UInt32(send.amount.byteCount), place: UInt16(place),
                 isOfStranger: recipient.isOfStranger, device: device,
-                isPreference: device != .none && send.isPreference,
+                isPreference: isPreference,
                 handOver: recipient.handOver.map { .done($0) } ?? handOverDue(at: now))
             add(message, for: recipient.account)
             note(message, for: recipient.account, at: send.requested.wall)
@@ -260,16 +213,22 @@ extension Engine {
                 Sent(
                     message: send.message, time: send.requested.wall, expires: send.expiry.wall,
                     recipients: send.recipients.count,
-                    reached: send.isOfAppServer ? reached : nil)))
+                    reached: send.isOfAppServer ? reached : nil, passedOver: send.passedOver)))
         release(send.accounts)
     }
 
-    /// The device that a message is for. A preference for one that is not sent messages is none.
-    private mutating func device(of send: PendingSend, for account: AccountHandle) -> SlabRef {
-        guard let device = send.device,
-            !send.isPreference || reader(of: account, on: device) != nil
-        else { return .none }
-        return strings.insert(device.span)
+    /// The device that a message is for, and whether that is a preference. One for a device that is
+    /// not sent messages is none.
+    private mutating func device(
+        of recipient: PendingSend.Recipient
+    ) -> (SlabRef, isPreference: Bool) {
+        switch recipient.target {
+        case .any: (.none, false)
+        case .only(let device): (strings.insert(device.span), false)
+        case .preferring(let device):
+            reader(of: recipient.account, on: device) == nil
+                ? (.none, false) : (strings.insert(device.span), true)
+        }
     }
 
     /// Adds a message that has a place, and sees to its expiry and hand-over.

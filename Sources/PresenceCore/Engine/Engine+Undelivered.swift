@@ -34,7 +34,7 @@ extension Engine {
             let account = AccountHandle(index: entry.account)
             share.messages.append(
                 UndeliveredMessage(
-                    message: message.id, account: account, handOver: handOver,
+                    key: message.key, account: account, handOver: handOver,
                     expires: message.expires, waiting: inboxes[account].messages.count))
         }
         return share
@@ -43,7 +43,7 @@ extension Engine {
     /// The same message as it is now; nil: it waits no longer. O(log n).
     public func current(_ message: UndeliveredMessage, at now: Mono) -> UndeliveredMessage? {
         let entry = UndeliveredOrder.Entry(
-            message.handOver, of: message.message, for: message.account)
+            message.handOver, of: message.key, for: message.account)
         guard now < message.expires, inboxes.find(entry) != nil else { return nil }
         var current = message
         current.waiting = inboxes[message.account].messages.count
@@ -77,7 +77,7 @@ extension Engine {
 
     /// The only device that a message is for; nil: it is for all.
     private func onlyDevice(of message: UndeliveredMessage) -> [UInt8]? {
-        guard let waiting = inboxes[message.account].find(message.message),
+        guard let waiting = inboxes[message.account][message.key],
             waiting.device != .none, !waiting.isPreference
         else { return nil }
         return strings.bytes(of: waiting.device)
@@ -87,11 +87,14 @@ extension Engine {
 
     /// Why a new message is handed over at once; nil: it may be taken.
     func reasonForHandOver(
-        to account: AccountHandle, only device: [UInt8]?, preferring preferred: [UInt8]?
+        to account: AccountHandle, _ target: MessageTarget
     ) -> UndeliveredReason? {
-        if let device { return reader(of: account, on: device) == nil ? .absent : nil }
-        if let preferred, reader(of: account, on: preferred) != nil { return nil }
-        return hasReader(account) ? nil : .absent
+        switch target {
+        case .any: hasReader(account) ? nil : .absent
+        case .only(let device): reader(of: account, on: device) == nil ? .absent : nil
+        case .preferring(let device):
+            reader(of: account, on: device) != nil || hasReader(account) ? nil : .absent
+        }
     }
 
     /// Whether a session of an account is sent messages that are for no device.
@@ -110,7 +113,7 @@ extension Engine {
         _ handOver: HandOver, of message: WaitingKey, for account: AccountHandle
     ) {
         undelivered.append(
-            UndeliveredOrder.Entry(handOver, of: message.message, for: account))
+            UndeliveredOrder.Entry(handOver, of: message, for: account))
         history.noteHandOver(handOver.reason, of: message)
         messageStats.undelivered[handOver.reason, default: 0] += 1
     }
@@ -120,7 +123,7 @@ extension Engine {
         _ handOver: HandOver, of message: WaitingKey, for account: AccountHandle
     ) {
         undelivered.restore(
-            UndeliveredOrder.Entry(handOver, of: message.message, for: account))
+            UndeliveredOrder.Entry(handOver, of: message, for: account))
         history.noteHandOver(handOver.reason, of: message)
     }
 
@@ -137,7 +140,7 @@ extension Engine {
             HandOverRecord(
                 key: message.key, handOver: HandOver(number: sequence.next(), reason: .untaken))
         }
-        inboxes.setHandOver(of: due.map(\.id), for: account, to: .pending)
+        inboxes.setHandOver(of: due.map(\.key), for: account, to: .pending)
         let ticket = inFlight.nextTicket()
         undelivered.add(
             PendingHandOver(
@@ -149,8 +152,8 @@ extension Engine {
     /// Hand-overs are durable. What was taken meanwhile is none.
     mutating func applyHandOver(_ pending: PendingHandOver) {
         for (message, handOver) in pending.messages
-        where inboxes[pending.account].contains(message.message) {
-            inboxes.setHandOver(of: [message.message], for: pending.account, to: .done(handOver))
+        where inboxes[pending.account].contains(message) {
+            inboxes.setHandOver(of: [message], for: pending.account, to: .done(handOver))
             noteHandOver(handOver, of: message, for: pending.account)
         }
     }
@@ -159,7 +162,7 @@ extension Engine {
     /// message: while the disk fails there may be one of each account.
     mutating func cancelHandOver(_ pending: PendingHandOver, at now: Moment) {
         let again = now.mono.advanced(bySeconds: settings.pushAfterSeconds)
-        let left = pending.messages.map(\.message.message).filter {
+        let left = pending.messages.map(\.message).filter {
             inboxes[pending.account].contains($0)
         }
         guard !left.isEmpty else { return }

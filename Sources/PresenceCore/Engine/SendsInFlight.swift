@@ -1,8 +1,19 @@
+/// Which devices of an account a message is for.
+enum MessageTarget {
+    /// Whichever takes it first.
+    case any
+    /// This one alone.
+    case only([UInt8])
+    /// This one alone while it is sent messages; otherwise whichever takes it first.
+    case preferring([UInt8])
+}
+
 /// A message that has been checked and recorded, and waits from when it is durable on.
 struct PendingSend {
     /// One who is to get it.
     struct Recipient {
         let account: AccountHandle
+        let target: MessageTarget
         let isOfStranger: Bool
         /// Set if no session is there that could be sent it.
         var handOver: HandOver?
@@ -18,10 +29,8 @@ struct PendingSend {
     /// What it counts for, for each recipient.
     let amount: MessageAmount
     let recipients: [Recipient]
-    /// This device of the one recipient.
-    let device: [UInt8]?
-    /// Whether it is for all devices unless this one is sent messages when it is stored.
-    let isPreference: Bool
+    /// Devices that do not get it, since the boxes of their accounts are full.
+    let passedOver: Int
     /// Whether the peer may know how many were reached.
     let isOfAppServer: Bool
     let accounts: HeldAccounts

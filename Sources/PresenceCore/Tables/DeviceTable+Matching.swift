@@ -20,8 +20,8 @@ struct DeviceAddress: Hashable {
 enum DeviceMatches: Equatable {
     /// All of them, by the numbers of the accounts and then the names of the devices.
     case these([DeviceAddress])
-    /// More than asked for: at least this number of them.
-    case tooMany(atLeast: Int)
+    /// More than a limit: at least this number of them match, or have to be looked through.
+    case tooMany(atLeast: Int, limit: Int)
 }
 
 extension DeviceTable {
@@ -34,8 +34,10 @@ extension DeviceTable {
     ///
     /// Walks the members of one tag of `tagsAll`, or of all of `tags`, whichever are fewer, and
     /// ends at one match too many. Without `tagsAll` and `tagsNot` that is O(tags × `matchesMax`);
-    /// with them, all members may be walked without a match.
-    func matches(_ selection: TagSelection, matchesMax: Int) -> DeviceMatches {
+    /// with them, all members may be walked without a match, and there must be at most `walkMax`.
+    func matches(
+        _ selection: TagSelection, matchesMax: Int, walkMax: Int = Limits.devicesPerSelectionMax
+    ) -> DeviceMatches {
         precondition(
             !selection.tags.isEmpty || !selection.tagsAll.isEmpty, "a selection by `tagsNot` alone")
         let any = selection.tags.compactMap { label($0, isAlias: false) }
@@ -54,6 +56,8 @@ extension DeviceTable {
         } else {
             walked = any
         }
+        let walkCount = walked.reduce(0) { $0 + memberCount($1) }
+        guard walkCount <= walkMax else { return .tooMany(atLeast: walkCount, limit: walkMax) }
         return walk(walked, matchesMax: matchesMax) { memberships in
             all.allSatisfy { memberships.membership($0) != nil }
                 && (any.isEmpty || any.contains { memberships.membership($0) != nil })
@@ -69,7 +73,9 @@ extension DeviceTable {
 
     private func union(of labels: [Label], matchesMax: Int) -> DeviceMatches {
         let largest = labels.map { memberCount($0) }.max() ?? 0
-        guard largest <= matchesMax else { return .tooMany(atLeast: largest) }
+        guard largest <= matchesMax else {
+            return .tooMany(atLeast: largest, limit: matchesMax)
+        }
         return walk(labels, matchesMax: matchesMax) { _ in true }
     }
 
@@ -83,7 +89,9 @@ extension DeviceTable {
                 let memberships = devices[number].memberships
                 let isKnown = labels[..<position].contains { memberships.membership($0) != nil }
                 guard !isKnown, isMatch(memberships) else { continue }
-                guard found.count < matchesMax else { return .tooMany(atLeast: matchesMax + 1) }
+                guard found.count < matchesMax else {
+                    return .tooMany(atLeast: matchesMax + 1, limit: matchesMax)
+                }
                 found.append(
                     DeviceAddress(
                         account: AccountHandle(index: devices[number].account),

@@ -82,7 +82,7 @@ struct MessageAmount: Equatable {
 }
 
 /// What waits for one account, in the order of the messages' numbers, and the places of what is
-/// still to be stored.
+/// still to be stored. Of one message there may be several, each for another device.
 struct Inbox {
     private(set) var messages: [WaitingMessage] = []
     /// All of it, with what is reserved.
@@ -121,48 +121,49 @@ struct Inbox {
 
     /// Adds a message that has a place. O(1) for the newest.
     mutating func insert(_ message: WaitingMessage) {
-        let place = place(of: message.id)
+        let place = place(of: message.key)
         precondition(
-            place == messages.count || messages[place].id != message.id, "a message twice")
+            place == messages.count || messages[place].key != message.key, "a message twice")
         messages.insert(message, at: place)
         precondition(messages.count <= amount.count, "a message without a place")
     }
 
     /// Removes a message with its place; nil: it does not wait any more. O(messages behind it).
-    mutating func remove(_ id: MessageID) -> WaitingMessage? {
-        let place = place(of: id)
-        guard place < messages.count, messages[place].id == id else { return nil }
+    mutating func remove(_ key: WaitingKey) -> WaitingMessage? {
+        guard let place = find(key) else { return nil }
         let message = messages.remove(at: place)
         release(message.amount, isOfStranger: message.isOfStranger)
         return message
     }
 
     /// Whether a message waits. O(log n).
-    func contains(_ id: MessageID) -> Bool { find(id) != nil }
+    func contains(_ key: WaitingKey) -> Bool { find(key) != nil }
 
     /// A message; nil: it does not wait. O(log n).
-    func find(_ id: MessageID) -> WaitingMessage? {
-        let place = place(of: id)
-        return place < messages.count && messages[place].id == id ? messages[place] : nil
-    }
+    subscript(key: WaitingKey) -> WaitingMessage? { find(key).map { messages[$0] } }
 
     /// Notes how far the hand-over of a message is that waits. O(log n).
-    mutating func setHandOver(of id: MessageID, to state: HandOverState) {
-        let place = place(of: id)
-        precondition(place < messages.count && messages[place].id == id, "no such message")
+    mutating func setHandOver(of key: WaitingKey, to state: HandOverState) {
+        guard let place = find(key) else { preconditionFailure("no such message") }
         messages[place].handOver = state
     }
 
     /// How many messages were handed over. O(n).
     var handedOverCount: Int { messages.count(where: \.wasHandedOver) }
 
-    private func place(of id: MessageID) -> Int { messages.partitionPoint { $0.id < id } }
+    /// Where a message is, or would be.
+    private func place(of key: WaitingKey) -> Int { messages.partitionPoint { $0.key < key } }
+
+    private func find(_ key: WaitingKey) -> Int? {
+        let place = place(of: key)
+        return place < messages.count && messages[place].key == key ? place : nil
+    }
 
     func checkInvariants(reserved: MessageAmount, ofStrangers reservedOfStrangers: MessageAmount) {
         var sum = reserved
         var strangers = reservedOfStrangers
         for (place, message) in messages.enumerated() {
-            precondition(place == 0 || messages[place - 1].id < message.id, "order of messages")
+            precondition(place == 0 || messages[place - 1].key < message.key, "order of messages")
             sum = sum + message.amount
             if message.isOfStranger { strangers = strangers + message.amount }
             precondition(timer == .none || deadline <= message.deadline, "a deadline too late")

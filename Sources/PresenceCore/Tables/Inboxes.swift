@@ -51,15 +51,15 @@ struct Inboxes {
     }
 
     /// Removes a message with its places; nil: it does not wait any more.
-    mutating func remove(_ id: MessageID, for account: AccountHandle) -> WaitingMessage? {
-        guard let message = update(account, { $0.remove(id) }) else { return nil }
+    mutating func remove(_ key: WaitingKey, for account: AccountHandle) -> WaitingMessage? {
+        guard let message = update(account, { $0.remove(key) }) else { return nil }
         deduct(message.amount, of: message.sender, isOfStranger: message.isOfStranger)
         return message
     }
 
     /// A message that was handed over with this number; nil: it waits no longer. O(log n).
     func find(_ entry: UndeliveredOrder.Entry) -> WaitingMessage? {
-        guard let message = boxes[entry.account]?.find(entry.message),
+        guard let message = boxes[entry.account]?[entry.key],
             message.handOver.number == entry.number
         else { return nil }
         return message
@@ -67,7 +67,7 @@ struct Inboxes {
 
     /// Notes how far the hand-over of messages is that wait.
     mutating func setHandOver(
-        of messages: [MessageID], for account: AccountHandle, to state: HandOverState
+        of messages: [WaitingKey], for account: AccountHandle, to state: HandOverState
     ) {
         update(account) { box in
             for message in messages { box.setHandOver(of: message, to: state) }

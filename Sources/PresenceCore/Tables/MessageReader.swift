@@ -8,7 +8,7 @@ struct MessageReader {
 
     /// A message that was sent.
     private struct Untaken {
-        let id: MessageID
+        let key: WaitingKey
         let byteCount: UInt32
     }
 
@@ -18,7 +18,7 @@ struct MessageReader {
     private var untaken: [Untaken] = []
     private var untakenBytes = 0
     /// Messages whose contents are being read.
-    private(set) var fetching: [MessageID] = []
+    private(set) var fetching: [WaitingKey] = []
 
     /// From now on it is sent messages.
     mutating func open() { isOpen = true }
@@ -30,36 +30,40 @@ struct MessageReader {
     /// sent and fit in the window. Returns them; none while others are being read.
     mutating func fetch(
         from candidates: some Sequence<WaitingMessage>
-    ) -> ArraySlice<MessageID> {
+    ) -> ArraySlice<WaitingKey> {
         guard mayFetch else { return [] }
         var byteCount = untakenBytes
-        for message in candidates where !wasSent(message.id) {
+        for message in candidates where !wasSent(message.key) {
             byteCount += Int(message.byteCount)
             guard byteCount <= Self.windowBytes || byteCount == Int(message.byteCount) else {
                 break
             }
-            fetching.append(message.id)
+            fetching.append(message.key)
         }
         return fetching[...]
     }
 
-    private func wasSent(_ id: MessageID) -> Bool { untaken.contains { $0.id == id } }
+    private func wasSent(_ key: WaitingKey) -> Bool { untaken.contains { $0.key == key } }
 
     /// The contents have been read, or could not be.
     mutating func endFetch() { fetching.removeAll(keepingCapacity: true) }
 
     /// Notes that a message is sent.
     mutating func noteSent(_ message: WaitingMessage) {
-        untaken.append(Untaken(id: message.id, byteCount: message.byteCount))
+        untaken.append(Untaken(key: message.key, byteCount: message.byteCount))
         untakenBytes += Int(message.byteCount)
     }
 
     /// Takes a message and all that were sent before it. Returns them; none if it was not sent.
-    mutating func take(_ id: MessageID) -> [MessageID] {
-        guard let place = untaken.firstIndex(where: { $0.id == id }) else { return [] }
+    ///
+    /// A session is sent a message once, since of those with one number each is for another device.
+    mutating func take(_ message: MessageID) -> [WaitingKey] {
+        guard let place = untaken.firstIndex(where: { $0.key.message == message }) else {
+            return []
+        }
         let taken = untaken[...place]
         untakenBytes -= taken.reduce(0) { $0 + Int($1.byteCount) }
         defer { untaken.removeFirst(taken.count) }
-        return taken.map(\.id)
+        return taken.map(\.key)
     }
 }

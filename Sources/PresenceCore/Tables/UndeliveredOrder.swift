@@ -10,12 +10,17 @@ struct UndeliveredOrder {
         let number: UInt64
         let message: MessageID
         let account: UInt32
+        /// The place of the recipient among those of the message.
+        let place: UInt16
 
-        init(_ handOver: HandOver, of message: MessageID, for account: AccountHandle) {
+        init(_ handOver: HandOver, of message: WaitingKey, for account: AccountHandle) {
             number = handOver.number
-            self.message = message
+            self.message = message.message
+            place = message.place
             self.account = account.index
         }
+
+        var key: WaitingKey { WaitingKey(message: message, place: place) }
     }
 
     private(set) var entries: [Entry] = []

@@ -55,6 +55,14 @@ public struct Limits: Hashable, Sendable {
     public var accountsPerSendMax = 10
     /// Recipients of one message of an app server.
     public var accountsPerSendOfAppServersMax = 100
+    /// Aliases by which one message is sent.
+    public static let aliasesPerSendMax = 100
+    /// Tags in each of the lists by which one message is sent.
+    public static let tagsPerSendMax = 20
+    /// Devices that get one message by their aliases or tags.
+    public var recipientsPerSendMax = 1_000
+    /// Devices that are looked through for those that tags select, if one list is not enough.
+    public static let devicesPerSelectionMax = 100_000
     /// Shortest time for which a message waits, in seconds.
     public var messageExpirySecondsMin = 60
     /// Longest time for which a message waits, in seconds: 30 days.

@@ -34,8 +34,8 @@ public struct HandOverRecord: Hashable, Sendable {
 
 /// A message that is undelivered.
 public struct UndeliveredMessage: Hashable, Sendable {
-    /// The message.
-    public var message: MessageID
+    /// The message, and the place of its recipient.
+    public var key: WaitingKey
     /// Its recipient.
     public var account: AccountHandle
     /// When among all others, and why.
@@ -44,6 +44,9 @@ public struct UndeliveredMessage: Hashable, Sendable {
     public var expires: Mono
     /// How many messages wait for the account.
     public var waiting: Int
+
+    /// The message.
+    public var message: MessageID { key.message }
 }
 
 /// A device that a push may reach.

@@ -1,9 +1,7 @@
 /// Parameters of `send`, with names and texts as ranges of its request.
 public struct Send: Hashable, Sendable {
-    /// The recipients, at least one, each once.
-    public var accounts: NameList
-    /// Only this device of the one recipient; nil: whichever takes it first.
-    public var device: ByteRange?
+    /// Whom it is for.
+    public var recipients: Recipients
     /// The text.
     public var body: ByteRange
     /// The app's text; nil if there is none.
@@ -15,24 +13,46 @@ public struct Send: Hashable, Sendable {
     /// Seconds for which it waits.
     public var expirySeconds: Int
 
-    /// The device that a stanza was addressed to: it alone is sent the message while it is sent
-    /// messages. Otherwise it is for all devices of the account.
-    var preferredDevice: ByteRange? {
-        stanza.flatMap { $0.addressed.count > 0 ? $0.addressed : nil }
-    }
-
     /// A request to send.
     public init(
-        accounts: NameList, device: ByteRange? = nil, body: ByteRange, ext: ByteRange? = nil,
+        to recipients: Recipients, body: ByteRange, ext: ByteRange? = nil,
         ref: ByteRange? = nil, stanza: StanzaParts<ByteRange>? = nil, expirySeconds: Int
     ) {
-        self.accounts = accounts
-        self.device = device
+        self.recipients = recipients
         self.body = body
         self.ext = ext
         self.ref = ref
         self.stanza = stanza
         self.expirySeconds = expirySeconds
+    }
+}
+
+/// Whom a message is for.
+public enum Recipients: Hashable, Sendable {
+    /// These accounts, at least one: of each, whichever device takes it first.
+    case accounts(NameList)
+    /// Only this device of the one account.
+    case device(ByteRange, of: NameList)
+    /// Every device that has one of these aliases, at least one.
+    case aliases(NameList)
+    /// Every device that these tags select.
+    case tags(Tags)
+
+    /// Tags that select devices.
+    public struct Tags: Hashable, Sendable {
+        /// At least one of these.
+        public var any: NameList?
+        /// All of these. They or `any` are given.
+        public var all: NameList?
+        /// None of these.
+        public var not: NameList?
+
+        /// A selection.
+        public init(any: NameList?, all: NameList?, not: NameList?) {
+            self.any = any
+            self.all = all
+            self.not = not
+        }
     }
 }
 
@@ -100,10 +120,13 @@ public struct Sent: Hashable, Sendable {
     public var time: Wall
     /// Until when it waits.
     public var expires: Wall
-    /// The number of accounts that it is for.
+    /// How many accounts it is for, or devices if they were selected by their labels.
     public var recipients: Int
     /// How many of them have a session that is sent it; nil: the sender must not know.
     public var reached: Int?
+    /// Devices that were selected by their labels and do not get it, since the boxes of their
+    /// accounts are full.
+    public var passedOver = 0
 }
 
 /// A message as it is stored; texts in `Effects.bytes`.
@@ -128,8 +151,6 @@ public struct MessageRecord: Hashable, Sendable {
     public var stanza: StanzaParts<ByteRange>?
     /// The recipients. The place in this list is a part of the key of what waits.
     public var recipients: [Recipient]
-    /// Only this device of each; nil: whichever takes it first.
-    public var device: ByteRange?
     /// What it counts for in the limits on bytes, for each recipient.
     public var byteCount: Int
 
@@ -137,6 +158,8 @@ public struct MessageRecord: Hashable, Sendable {
     public struct Recipient: Hashable, Sendable {
         /// The account.
         public var account: AccountHandle
+        /// Only this device; nil: whichever takes it first.
+        public var device: ByteRange?
         /// Whether the sender is a stranger to it.
         public var isOfStranger: Bool
         /// Set if it is handed over at once.
@@ -145,7 +168,9 @@ public struct MessageRecord: Hashable, Sendable {
 }
 
 /// A message that waits for a recipient, as it is identified in the store.
-public struct WaitingKey: Hashable, Sendable {
+///
+/// They are in the order of the messages, and of their recipients.
+public struct WaitingKey: Hashable, Comparable, Sendable {
     /// The message.
     public var message: MessageID
     /// The recipient's place among those of the message.
@@ -155,6 +180,11 @@ public struct WaitingKey: Hashable, Sendable {
     public init(message: MessageID, place: UInt16) {
         self.message = message
         self.place = place
+    }
+
+    /// Whether `lhs` is of an earlier message, or of an earlier recipient of the same.
+    public static func < (lhs: Self, rhs: Self) -> Bool {
+        lhs.message == rhs.message ? lhs.place < rhs.place : lhs.message < rhs.message
     }
 }
 

@@ -120,7 +120,10 @@ extension Operation: CaseIterable {
         Operation("removePassword", .delete, account + "/password", .removePassword),
         Operation(
             "sendMessage", .post, "/v1/messages", .send,
-            body: [.account, .accounts, .device, .body, .ext, .ref, .expiry]),
+            body: [
+                .account, .accounts, .device, .aliases, .tags, .tagsAll, .tagsNot, .body, .ext,
+                .ref, .expiry,
+            ]),
         Operation("discardMessages", .delete, account + "/messages", .discard),
         Operation("listDevices", .get, account + "/devices", .devices),
         Operation(

@@ -121,7 +121,7 @@ extension EngineHost {
             var row = MessageRow(
                 id: Int64(clamping: message.message.number), place: UInt16(place),
                 account: name(recipient.account))
-            row.device = message.device.map { bytes($0) } ?? []
+            row.device = recipient.device.map { bytes($0) } ?? []
             row.bytes = message.byteCount
             row.expires = message.expires.milliseconds
             row.isOfStranger = recipient.isOfStranger

@@ -69,6 +69,7 @@ extension [UInt8] {
         append(#","expires":"#, sent.expires)
         append(#","recipients":"#, sent.recipients)
         if let reached = sent.reached { append(#","reached":"#, reached) }
+        if sent.passedOver > 0 { append(#","passedOver":"#, sent.passedOver) }
         append("}")
     }
 }

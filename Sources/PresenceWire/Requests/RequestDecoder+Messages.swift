@@ -6,22 +6,58 @@ extension RequestDecoder {
     /// engine checks that.
     mutating func readSend() throws(Refusal) -> Command {
         let account = try readAccount()
-        let accounts = try required(
-            readNames(.accounts, countMax: limits.accountsPerSendOfAppServersMax), .accounts)
-        let device = try readName(.device, bytesMax: limits.deviceBytesMax)
-        guard device == nil || accounts.count == 1 else {
-            throw Refusal(.outOfRange, field: .device)
-        }
+        let recipients = try readRecipients()
         let body = try readBody()
         let ext = try readText(.ext)
         try checkSize(of: body, ext)
         return .send(
             account: account,
             Send(
-                accounts: accounts, device: device, body: body, ext: ext, ref: try readRef(),
+                to: recipients, body: body, ext: ext, ref: try readRef(),
                 expirySeconds: try readInteger(
                     .expiry, min: limits.messageExpirySecondsMin,
                     max: limits.messageExpirySecondsMax) ?? limits.messageExpirySecondsDefault))
+    }
+
+    /// Exactly one of `accounts`, `aliases`, and tags.
+    private mutating func readRecipients() throws(Refusal) -> Recipients {
+        let accounts = try readNames(
+            .accounts, countMax: limits.accountsPerSendOfAppServersMax)
+        let aliases = try readLabels(.aliases, countMax: Limits.aliasesPerSendMax)
+        let tags = try readTags()
+        let device = try readName(.device, bytesMax: limits.deviceBytesMax)
+        guard device == nil || accounts?.count == 1 else {
+            throw Refusal(.outOfRange, field: .device)
+        }
+        switch (accounts, aliases, tags) {
+        case (let accounts?, nil, nil):
+            return device.map { .device($0, of: accounts) } ?? .accounts(accounts)
+        case (nil, let aliases?, nil): return .aliases(aliases)
+        case (nil, nil, let tags?): return .tags(tags)
+        case (nil, nil, nil): throw Refusal(.missingField, field: .accounts)
+        case (_, .some, _): throw Refusal(.duplicateField, field: .aliases)
+        case (_, nil, let tags?):
+            throw Refusal(.duplicateField, field: tags.any == nil ? .tagsAll : .tags)
+        }
+    }
+
+    /// Those of `tagsNot` alone select nothing.
+    private mutating func readTags() throws(Refusal) -> Recipients.Tags? {
+        let any = try readLabels(.tags, countMax: Limits.tagsPerSendMax)
+        let all = try readLabels(.tagsAll, countMax: Limits.tagsPerSendMax)
+        let not = try readLabels(.tagsNot, countMax: Limits.tagsPerSendMax)
+        guard any != nil || all != nil else {
+            if not != nil { throw Refusal(.missingField, field: .tags) }
+            return nil
+        }
+        return Recipients.Tags(any: any, all: all, not: not)
+    }
+
+    /// A label that no device can have is one that no device has.
+    private mutating func readLabels(
+        _ parameter: Parameter, countMax: Int
+    ) throws(Refusal) -> NameList? {
+        try readNames(parameter, countMax: countMax, bytesMax: Limits.labelBytesMax)
     }
 
     func readTake() throws(Refusal) -> Command {

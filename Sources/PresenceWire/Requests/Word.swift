@@ -95,6 +95,9 @@ struct Parameter {
     static let id = Parameter(.id)
     static let messages = Parameter(.messages)
     static let alias = Parameter(.alias)
+    static let aliases = Parameter(.aliases)
     static let tags = Parameter(.tags)
+    static let tagsAll = Parameter(.tagsAll)
+    static let tagsNot = Parameter(.tagsNot)
     static let pushAddress = Parameter(.pushAddress)
 }

@@ -35,6 +35,9 @@ extension SettingTable {
                 "Bytes of all messages that wait; accounts fill half with messages to unrelated "
                     + "ones; above, error 503."),
             .count(
+                "recipients-per-send-max", \Live.limits.recipientsPerSendMax, 1...10_000, .things,
+                "Devices that an app server's message reaches by their aliases or tags."),
+            .count(
                 "stranger-messages-per-second", \Live.engine.strangerPace.ratePerSecond,
                 1...100_000, .perSecond,
                 "Messages to one account by all accounts together that are unrelated to it; "

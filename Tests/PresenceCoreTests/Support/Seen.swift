@@ -32,7 +32,7 @@ enum Seen: Hashable {
     /// A presence that was addressed to it: the JID of the sender without its domain, and how the
     /// device presents itself, or takes leave.
     case directed(String, DirectedPresence.Kind, String)
-    case sent(recipients: Int, reached: Int?)
+    case sent(recipients: Int, reached: Int?, passedOver: Int = 0)
     case taken(waiting: Int)
     case discarded(Int)
     case deviceSet(DeviceLine)
@@ -186,7 +186,9 @@ extension Effects {
         case .availabilitySet: .availabilitySet
         case .shown: .shown
         case .lastSeen(let time): .lastSeen(time?.milliseconds)
-        case .sent(let sent): .sent(recipients: sent.recipients, reached: sent.reached)
+        case .sent(let sent):
+            .sent(
+                recipients: sent.recipients, reached: sent.reached, passedOver: sent.passedOver)
         case .taken(let waiting): .taken(waiting: waiting)
         case .discarded(let count): .discarded(count)
         case .deviceSet(let device): .deviceSet(line(labelled[device]))

@@ -6,6 +6,8 @@ struct StoredMessages {
     private(set) var bodies: [MessageID: String] = [:]
     /// Who has still to take each.
     private(set) var rows: [WaitingKey: MessageRecord] = [:]
+    /// The account of each row, and the device if it is for one alone.
+    private(set) var devices: [WaitingKey: (account: AccountHandle, device: String?)] = [:]
     /// The tickets of hand-overs.
     private(set) var handOvers: Set<Ticket> = []
     /// Reads that are still to be answered.
@@ -18,12 +20,15 @@ struct StoredMessages {
         case .handOver: if let ticket { handOvers.insert(ticket) }
         case .putMessage(let message):
             bodies[message.message] = effects.text(message.body)
-            for place in message.recipients.indices {
-                rows[WaitingKey(message: message.message, place: UInt16(place))] = message
+            for (place, recipient) in message.recipients.enumerated() {
+                let key = WaitingKey(message: message.message, place: UInt16(place))
+                rows[key] = message
+                devices[key] = (recipient.account, recipient.device.map { effects.text($0) })
             }
         case .removeMessages(let keys):
             for key in keys {
                 rows[key] = nil
+                devices[key] = nil
                 if !rows.keys.contains(where: { $0.message == key.message }) {
                     bodies[key.message] = nil
                 }

@@ -163,10 +163,11 @@ extension World {
         seconds: Int = 3_600, for account: String? = nil
     ) {
         handle(from: connection) { texts in
-            .send(
+            let names = texts.add(names: accounts)
+            return .send(
                 account: texts.add(account),
                 Send(
-                    accounts: texts.add(names: accounts), device: texts.add(device),
+                    to: texts.add(device).map { .device($0, of: names) } ?? .accounts(names),
                     body: texts.add(body), expirySeconds: seconds))
         }
     }

@@ -33,9 +33,9 @@ extension XMPPClient {
             return .send(
                 account: nil,
                 Send(
-                    accounts: texts.add(names: [message.account]), body: texts.add(message.body),
-                    ref: message.ref.map { texts.add($0) }, stanza: stanza,
-                    expirySeconds: expirySeconds))
+                    to: .accounts(texts.add(names: [message.account])),
+                    body: texts.add(message.body), ref: message.ref.map { texts.add($0) },
+                    stanza: stanza, expirySeconds: expirySeconds))
         }
     }
 
