@@ -17,8 +17,8 @@ struct Porchlight: ParsableCommand {
         version: "porchlight \(programVersion)",
         subcommands: [
             Serve.self, ConfigVerb.self, Watch.self, Publish.self, Send.self, Receive.self,
-            Query.self, Why.self, Top.self, Stats.self, PasswordVerb.self, BackupVerb.self,
-            Restore.self, Key.self, Token.self, BenchVerb.self, Version.self,
+            Query.self, Devices.self, Why.self, Top.self, Stats.self, PasswordVerb.self,
+            BackupVerb.self, Restore.self, Key.self, Token.self, BenchVerb.self, Version.self,
         ])
 
     static func main() {

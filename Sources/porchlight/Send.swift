@@ -1,3 +1,5 @@
+// `porchlight send`: a message of an account, or of the service, from the command line.
+
 import ArgumentParser
 import CommandSupport
 import PresenceClient
@@ -5,23 +7,31 @@ import PresenceCore
 
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send a message to accounts.",
-        usage: "porchlight send <account> ... [<text>] [<options>]",
+        abstract: "Send a message to accounts, or to devices by alias or tags.",
+        usage: """
+            porchlight send <account> ... [<text>] [<options>]
+            porchlight send [<text>] --alias <alias> ... [<options>]
+            porchlight send [<text>] --tag <tag> ... [<options>]
+            """,
         discussion: """
             The last word is the text. If there is only one word, or with --file, all words are \
             accounts, and the text is read from standard input or from the file, without its \
-            last line break. The message waits until a device of the recipient takes it or it \
-            expires. Logs in as an app server: no account comes online.
+            last line break. With --alias or --tag the only word is the text, and the message \
+            is for each device that has them. It waits until a device of the recipient takes it \
+            or it expires. Logs in as an app server: no account comes online.
 
                 porchlight send bob carol "The build is broken." --from ci
                 porchlight send bob carol --file - < report.txt
+                porchlight send "New: dark mode." --tag beta --tag-not ios
             """)
 
     @Argument(
         help: ArgumentHelp(
             "The recipients, and the text if more than one word is given.",
             valueName: "account"))
-    var words: [String]
+    var words: [String] = []
+
+    @OptionGroup var labels: LabelOptions
 
     @Option(
         help: ArgumentHelp(
@@ -55,11 +65,18 @@ struct Send: ParsableCommand {
     @OptionGroup var server: AppServerOptions
 
     /// Whether the last word is the text.
-    private var hasText: Bool { file == nil && words.count > 1 }
+    private var hasText: Bool { file == nil && words.count > (labels.areGiven ? 0 : 1) }
 
     private var accounts: [String] { hasText ? words.dropLast() : words }
 
     func validate() throws {
+        if labels.areGiven {
+            guard accounts.isEmpty else {
+                throw ValidationError("--alias and --tag select devices: give no ACCOUNT.")
+            }
+        } else if accounts.isEmpty {
+            throw ValidationError("No recipient is given: give an ACCOUNT, --alias or --tag.")
+        }
         for account in accounts { try checkAccountName(account, as: "ACCOUNT") }
         if let from { try checkAccountName(from, as: "--from") }
         guard device == nil || Set(accounts.map { Array($0.utf8) }).count == 1 else {
@@ -74,7 +91,7 @@ struct Send: ParsableCommand {
     private static let typed = [
         "account": "--from", "accounts": "ACCOUNT", "body": "The text", "device": "--device",
         "expiry": "--expiry", "ext": "--ext", "ref": "--ref",
-    ]
+    ].merging(LabelOptions.typed) { own, _ in own }
 
     func run() throws {
         let text = try text()
@@ -82,16 +99,19 @@ struct Send: ParsableCommand {
             let result = try server.open().call("send", params(text))
             let count = result["recipients"]?.integer ?? 0
             let reached = result["reached"]?.integer ?? 0
+            let passedOver = result["passedOver"]?.integer ?? 0
+            let noun = labels.areGiven ? "device" : "account"
             try announce(
                 "sent as \(result["id"]?.string ?? "?") to \(count) "
-                    + "\(count == 1 ? "account" : "accounts"), \(reached) receiving now")
+                    + "\(noun)\(count == 1 ? "" : "s"), \(reached) receiving now"
+                    + (passedOver > 0 ? ", \(passedOver) passed over: no room" : ""))
         }
     }
 
     private func params(_ text: String) -> JSON {
-        var params: [String: JSON] = [
-            "accounts": .array(accounts.map { .string($0) }), "body": .string(text),
-        ]
+        var params = labels.params
+        params["body"] = .string(text)
+        if !accounts.isEmpty { params["accounts"] = .array(accounts.map { .string($0) }) }
         for (name, value) in ["account": from, "device": device, "ext": ext, "ref": ref] {
             if let value { params[name] = .string(value) }
         }

@@ -306,9 +306,9 @@ class Words(Case):
             self.assertIn("\nUSAGE: porchlight bench fanout [<options>]\n", done.stdout)
 
     def test_help_has_no_line_of_a_single_word(self):
-        for verb in ("serve", "config", "watch", "publish", "send", "receive", "query", "why",
-                     "top", "stats", "token", "password", "backup", "restore", "key", "bench",
-                     "version"):
+        for verb in ("serve", "config", "watch", "publish", "send", "receive", "query", "devices",
+                     "why", "top", "stats", "token", "password", "backup", "restore", "key",
+                     "bench", "version"):
             done = subprocess.run([BINARY, verb, "--help"], stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, timeout=30,
                                   env=dict(os.environ, COLUMNS="80"))

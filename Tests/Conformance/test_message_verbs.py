@@ -93,9 +93,32 @@ class Sending(MessageVerbs):
         self.assertEqual(self.bodies(self.reader(name, "two"), 1), ["for all"])
         self.assertEqual(self.bodies(self.reader(name, "one"), 2), ["for one", "for all"])
 
+    def test_to_devices_by_their_labels(self):
+        app, name, tag = self.server(), self.name("li"), "t%d" % id(self)
+        for device, label in (("pad", {"tags": [tag, "ios"]}), ("phone", {"tags": [tag]}),
+                              ("watch", {"alias": tag})):
+            app.ok("setDevice", {"account": name, "device": device, **label})
+        pad = self.reader(name, "pad")
+        self.assertRegex(self.sends("to all", "--tag", tag),
+                         r"^sent as \w{13} to 2 devices, 1 receiving now\n$")
+        self.sends("--tag", tag, "--tag-all", "ios", typed="to one\n")
+        self.sends("not to it", "--tag-all", tag, "--tag-not", "ios", "--from", "zs")
+        self.sends("--alias", tag, "--alias", "none", "--file", self.file(b"to the watch"))
+        self.assertEqual(self.bodies(pad, 2), ["to all", "to one"])
+        self.assertEqual(self.bodies(self.reader(name, "phone"), 2), ["to all", "not to it"])
+        self.assertEqual(self.bodies(self.reader(name, "watch"), 1), ["to the watch"])
+        for option in ("--tag", "--alias"):
+            said = self.fails(1, "send", "x", option, "nobody")
+            self.assertEqual(said, "No device has these aliases or tags. (1011)\n")
+
     def test_mistakes_are_found_before_it_connects(self):
         for words, fault in (
-                ((), "Missing expected argument"),
+                ((), "No recipient is given: give an ACCOUNT, --alias or --tag"),
+                (("bob", "x", "--tag", "t"), "--alias and --tag select devices: give no ACCOUNT"),
+                (("x", "--alias", "a", "--tag", "t"), "--alias selects devices by itself"),
+                (("x", "--tag-not", "t"), "--tag-not selects nothing alone"),
+                (("x", "--tag", "t", "--device", "d"), "--device is for a message to one"),
+                (("", "--tag", "t"), "TEXT is empty"),
                 (("", "x"), "ACCOUNT “” is not an account name"),
                 (("bob", " carol", "x"), "ACCOUNT “ carol” is not an account name"),
                 (("bob", ""), "TEXT is empty"),
@@ -294,3 +317,26 @@ class Receiving(MessageVerbs):
                 said = self.fails(64, "receive", *words)
                 self.assertIn(fault, said)
                 self.assertIn("\nUsage: porchlight receive ", said)
+
+
+class Devices(MessageVerbs):
+    """`porchlight devices`."""
+
+    def test_each_is_a_line(self):
+        name = self.name("li")
+        self.assertEqual(self.run_verb("devices", name), (0, "", ""))
+        app = self.server()
+        app.ok("setDevice", {"account": name, "device": "phone", "alias": "li", "tags": ["b", "a"],
+                             "pushAddress": "apns:\n"})
+        app.ok("setDevice", {"account": name, "device": "tablet", "tags": ["中"]})
+        self.keep(self.login(name, "tablet", client="ios"))
+        lines = self.run_verb("devices", name)[1].splitlines()
+        self.assertEqual(lines, [
+            "phone  no session  alias li  tags a, b  push address “apns:\\u{a}”",
+            "tablet  ios, connected  tags 中"])
+        first, _ = self.run_verb("devices", name, "--json")[1].splitlines()
+        self.assertEqual(json.loads(first), {"device": "phone", "alias": "li", "tags": ["a", "b"],
+                                             "pushAddress": "apns:\n"})
+
+    def test_a_mistake_is_named(self):
+        self.assertIn("ACCOUNT “a ” is not an account name", self.fails(64, "devices", "a "))
