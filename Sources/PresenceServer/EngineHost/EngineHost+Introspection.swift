@@ -162,6 +162,7 @@ extension EngineHost {
         measured.messages = engine.messages
         measured.messageBytesMax = engine.settings.limits.messageBytesInAllMax
         measured.undeliveredReaders = undelivered.readers.count
+        measured.devices = engine.deviceCount
         measured.undeliveredBehind =
             undelivered.readers.map(\.number).min().map { engine.undeliveredCount(after: $0) } ?? 0
         measured.historyBytes = engine.historyBytes

@@ -75,6 +75,8 @@ struct HostMeasurements: Sendable {
     var messageBytesMax = 0
     /// The readers of what is undelivered, and how many messages the slowest has still to be sent.
     var undeliveredReaders = 0
+    /// Devices with labels or a push address.
+    var devices = 0
     var undeliveredBehind = 0
     /// Memory of the engine's history.
     var historyBytes = 0

@@ -32,6 +32,10 @@ extension MetricTable {
             "Undelivered messages that the reader which is furthest behind has not been sent."
         ) { $0.host.undeliveredBehind },
         Metric(
+            .gauge, "porchlight_devices",
+            "Devices with an alias, tags or a push address, which are kept in memory."
+        ) { $0.host.devices },
+        Metric(
             .counter, "porchlight_messages_sent_total",
             "Messages sent to sessions, repetitions included."
         ) { $0.host.messages.sent },
