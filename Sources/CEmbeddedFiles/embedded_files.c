@@ -36,6 +36,9 @@ static const unsigned char outgoing_js[] = {
 static const unsigned char porchlight_js[] = {
 #embed "../../clients/js/src/porchlight.js"
 };
+static const unsigned char push_js[] = {
+#embed "../../clients/js/src/push.js"
+};
 static const unsigned char statuses_js[] = {
 #embed "../../clients/js/src/statuses.js"
 };
@@ -76,6 +79,7 @@ static const struct embedded_file sdk[] = {
     FILE_OF("node.js", node_js),
     FILE_OF("outgoing.js", outgoing_js),
     FILE_OF("porchlight.js", porchlight_js),
+    FILE_OF("push.js", push_js),
     FILE_OF("statuses.js", statuses_js),
     FILE_OF("subscriber.js", subscriber_js),
     FILE_OF("token.js", token_js),

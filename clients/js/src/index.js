@@ -15,6 +15,7 @@ export { Porchlight };
  * @typedef {import("./porchlight.js").MessageOptions} MessageOptions
  * @typedef {import("./incoming.js").Message} Message
  * @typedef {import("./outgoing.js").Sent} Sent
+ * @typedef {import("./outgoing.js").DeviceLabels} DeviceLabels
  * @typedef {import("./porchlight.js").Condition} Condition
  * @typedef {import("./topics.js").Presence} Presence
  * @typedef {import("./topics.js").Status} Status

@@ -17,18 +17,28 @@ import { expired, isTransient } from "./error.js";
  */
 
 /**
+ * What the service knows of this device.
+ * @typedef {object} DeviceLabels
+ * @property {string} device its name
+ * @property {string} [alias]
+ * @property {string[]} [tags]
+ * @property {string} [pushAddress]
+ */
+
+/**
  * A call that is not settled.
  * @typedef {object} Call
+ * @property {"send" | "setDevice"} method
  * @property {object} params
- * @property {number} [expiry] how long the message waits, from the call on, in seconds
+ * @property {number} [expiry] how long a message waits, from the call on, in seconds
  * @property {number} until when that ends
- * @property {(sent: Sent) => void} resolve
+ * @property {(result: any) => void} resolve
  * @property {(error: PorchlightError) => void} reject
  */
 
 /**
- * The messages that are not confirmed. They are sent one after the other: with two in flight, one
- * that is repeated would come after the other.
+ * The messages, and the changes of the device, that are not confirmed. They are sent one after the
+ * other: with two in flight, one that is repeated would come after the other.
  */
 export class Outgoing {
   #environment;
@@ -61,11 +71,30 @@ export class Outgoing {
    * @param {number} [expiry] in seconds
    * @returns {Promise<Sent>} when the service has confirmed it
    */
-  add({ ref = this.#ref(), ...params }, expiry) {
+  message({ ref = this.#ref(), ...params }, expiry) {
+    return this.#add("send", { ...params, ref }, expiry);
+  }
+
+  /**
+   * Sets what the service knows of this device when there is a session.
+   * @param {object} params
+   * @returns {Promise<DeviceLabels>} as it is when the service has confirmed it
+   */
+  async device(params) {
+    return (await this.#add("setDevice", params)).device;
+  }
+
+  /**
+   * @param {Call["method"]} method
+   * @param {object} params
+   * @param {number} [expiry]
+   * @returns {Promise<any>}
+   */
+  #add(method, params, expiry) {
     return new Promise((resolve, reject) => {
       if (this.#error) return reject(this.#error);
       const until = this.#environment.now() + /** @type {number} */ (expiry) * 1_000;
-      this.#calls.push({ params: { ...params, ref }, expiry, until, resolve, reject });
+      this.#calls.push({ method, params, expiry, until, resolve, reject });
       this.#wake();
     });
   }
@@ -77,9 +106,9 @@ export class Outgoing {
     const expiry = remaining(this.#environment, call.until, call.expiry);
     if (expiry === 0) return this.#settle(() => call.reject(expired()));
     this.#isBusy = true;
-    this.#request("send", { ...call.params, expiry }, (sent) => {
+    this.#request(call.method, { ...call.params, expiry }, (result) => {
       this.#subscriber.failures = 0;
-      this.#settle(() => call.resolve(sent));
+      this.#settle(() => call.resolve(result));
     }, (error) => {
       if (!isTransient(error)) return this.#settle(() => call.reject(error));
       this.#cancel = this.#environment.after(this.#subscriber.pause(error.data), () => {

@@ -4,6 +4,7 @@ import { backoff } from "./environment.js";
 import { PorchlightError } from "./error.js";
 import { Incoming } from "./incoming.js";
 import { Outgoing } from "./outgoing.js";
+import { subscribe, unsubscribe } from "./push.js";
 import { Statuses } from "./statuses.js";
 import { Subscriber } from "./subscriber.js";
 import { subject } from "./token.js";
@@ -116,6 +117,8 @@ export class Porchlight extends Target {
   /** Sessions that did not last, one after the other. */
   #losses = 0;
   #waitSecondsMax = WAIT_SECONDS_MAX;
+  /** The public key of the service's push messages, if it sends any. */
+  /** @type {string | undefined} */ #pushKey;
   /** Reasons that the developer was told. @type {Set<string>} */ #told = new Set();
   /** When the session began; Infinity without one. */
   #since = Infinity;
@@ -226,7 +229,38 @@ export class Porchlight extends Target {
    */
   async send(accounts, body, { ext, expiry, device, ref } = {}) {
     const names = typeof accounts === "string" ? [accounts] : [...accounts];
-    return this.#outgoing.add({ accounts: names, body, ext, device, ref }, expiry);
+    return this.#outgoing.message({ accounts: names, body, ext, device, ref }, expiry);
+  }
+
+  /**
+   * Sets what the service knows of this device: what is given replaces what it knew, and `""` or
+   * `[]` removes. It waits for a session if there is none.
+   * @param {{ alias?: string, tags?: Iterable<string>, pushAddress?: string }} labels `alias` and
+   *   `tags`: by which app servers send to it; `pushAddress`: where push messages reach it
+   * @returns {Promise<import("./outgoing.js").DeviceLabels>} all of it, when it is on disk
+   */
+  async setDevice({ alias, tags, pushAddress }) {
+    return this.#outgoing.device({ alias, tags: tags && [...tags], pushAddress });
+  }
+
+  /**
+   * Has the service push the messages to this browser that no device has taken in time. Call it
+   * when the user has clicked: browsers then ask whether notifications are allowed. The page needs
+   * a service worker that shows them, and the service its `push-key`.
+   * @returns {Promise<void>} when the service knows the push address
+   */
+  async enablePush() {
+    const pushAddress = await subscribe(async () => (await this.#connected(), this.#pushKey));
+    await this.setDevice({ pushAddress });
+  }
+
+  /**
+   * Ends push messages to this browser, as before a logout.
+   * @returns {Promise<void>} when the service has forgotten the push address
+   */
+  async disablePush() {
+    await unsubscribe();
+    await this.setDevice({ pushAddress: "" });
   }
 
   /**
@@ -312,6 +346,20 @@ export class Porchlight extends Target {
     return this.#device?.then(({ name }) => name);
   }
 
+  /** Resolves when there is a session. */
+  #connected() {
+    /** @type {Promise<void>} */
+    const promise = new Promise((resolve, reject) => {
+      const look = () => {
+        if (this.#condition === "connected") resolve();
+        else if (this.#condition === "closed") reject(this.#error ?? closed());
+        else return this.addEventListener("change", look, { once: true });
+      };
+      look();
+    });
+    return promise;
+  }
+
   #release() {
     this.#device?.then(({ release }) => release());
   }
@@ -359,6 +407,7 @@ export class Porchlight extends Target {
     const params = { token, account, device, client, pushReachable, messages, sync };
     connection.request("login", params, (result) => {
       const { heartbeat, restartGraceSeconds, limits, subscriptions, expires, time } = result;
+      this.#pushKey = result.pushKey;
       const now = this.#environment.now();
       this.#since = now;
       if (this.#isOther(result.account)) return;

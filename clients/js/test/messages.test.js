@@ -94,6 +94,18 @@ for (const [transport, skip] of transports) describe(`by ${transport}`, { timeou
     assert.deepEqual(await texts(one, "for all"), ["for one", "for all"]);
   });
 
+  test("what is set of a device is known to the service", async () => {
+    const phone = client("otto", { device: "phone" });
+    assert.deepEqual(await phone.setDevice({ alias: "o", tags: ["b", "a", "b"], pushAddress: "p" }),
+      { device: "phone", alias: "o", tags: ["a", "b"], pushAddress: "p" });
+    assert.deepEqual(await phone.setDevice({ alias: "", tags: [] }),
+      { device: "phone", pushAddress: "p" });
+    await assert.rejects(phone.setDevice({ tags: ["fine", "a.b"] }),
+      ({ reason, code, data }) => reason === "invalid_tag" && code === 6005 && data.index === 1);
+    await assert.rejects(phone.setDevice({}), { reason: "nothing_set", code: 6001 });
+    await assert.rejects(phone.setDevice({ tags: 5 }), TypeError);
+  });
+
   test("a message whose response is lost is given once", async () => {
     const line = await relay();
     let losses = 0;

@@ -5,6 +5,7 @@
  * @typedef {import("./porchlight.js").MessageOptions} MessageOptions
  * @typedef {import("./incoming.js").Message} Message
  * @typedef {import("./outgoing.js").Sent} Sent
+ * @typedef {import("./outgoing.js").DeviceLabels} DeviceLabels
  * @typedef {import("./porchlight.js").Condition} Condition
  * @typedef {import("./topics.js").Presence} Presence
  * @typedef {import("./topics.js").Status} Status
@@ -29,6 +30,7 @@ export type StatusOptions = import("./porchlight.js").StatusOptions;
 export type MessageOptions = import("./porchlight.js").MessageOptions;
 export type Message = import("./incoming.js").Message;
 export type Sent = import("./outgoing.js").Sent;
+export type DeviceLabels = import("./outgoing.js").DeviceLabels;
 export type Condition = import("./porchlight.js").Condition;
 export type Presence = import("./topics.js").Presence;
 export type Status = import("./topics.js").Status;

@@ -11,17 +11,26 @@
  * @property {number} recipients how many accounts
  */
 /**
+ * What the service knows of this device.
+ * @typedef {object} DeviceLabels
+ * @property {string} device its name
+ * @property {string} [alias]
+ * @property {string[]} [tags]
+ * @property {string} [pushAddress]
+ */
+/**
  * A call that is not settled.
  * @typedef {object} Call
+ * @property {"send" | "setDevice"} method
  * @property {object} params
- * @property {number} [expiry] how long the message waits, from the call on, in seconds
+ * @property {number} [expiry] how long a message waits, from the call on, in seconds
  * @property {number} until when that ends
- * @property {(sent: Sent) => void} resolve
+ * @property {(result: any) => void} resolve
  * @property {(error: PorchlightError) => void} reject
  */
 /**
- * The messages that are not confirmed. They are sent one after the other: with two in flight, one
- * that is repeated would come after the other.
+ * The messages, and the changes of the device, that are not confirmed. They are sent one after the
+ * other: with two in flight, one that is repeated would come after the other.
  */
 export class Outgoing {
     /**
@@ -37,12 +46,18 @@ export class Outgoing {
      * @param {number} [expiry] in seconds
      * @returns {Promise<Sent>} when the service has confirmed it
      */
-    add({ ref, ...params }: {
+    message({ ref, ...params }: {
         [name: string]: unknown;
         accounts: string[];
         body: string;
         ref?: string | undefined;
     }, expiry?: number | undefined): Promise<Sent>;
+    /**
+     * Sets what the service knows of this device when there is a session.
+     * @param {object} params
+     * @returns {Promise<DeviceLabels>} as it is when the service has confirmed it
+     */
+    device(params: object): Promise<DeviceLabels>;
     /** Sends the first that waits, unless one is not answered yet. */
     send(): void;
     /** The connection was lost: the outcome of what was sent is unknown. */
@@ -77,18 +92,31 @@ export type Sent = {
     recipients: number;
 };
 /**
+ * What the service knows of this device.
+ */
+export type DeviceLabels = {
+    /**
+     * its name
+     */
+    device: string;
+    alias?: string | undefined;
+    tags?: string[] | undefined;
+    pushAddress?: string | undefined;
+};
+/**
  * A call that is not settled.
  */
 export type Call = {
+    method: "send" | "setDevice";
     params: object;
     /**
-     * how long the message waits, from the call on, in seconds
+     * how long a message waits, from the call on, in seconds
      */
     expiry?: number | undefined;
     /**
      * when that ends
      */
     until: number;
-    resolve: (sent: Sent) => void;
+    resolve: (result: any) => void;
     reject: (error: PorchlightError) => void;
 };

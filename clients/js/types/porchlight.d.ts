@@ -58,6 +58,30 @@ export class Porchlight extends Porchlight_base {
      */
     send(accounts: string | Iterable<string>, body: string, { ext, expiry, device, ref }?: MessageOptions): Promise<import("./outgoing.js").Sent>;
     /**
+     * Sets what the service knows of this device: what is given replaces what it knew, and `""` or
+     * `[]` removes. It waits for a session if there is none.
+     * @param {{ alias?: string, tags?: Iterable<string>, pushAddress?: string }} labels `alias` and
+     *   `tags`: by which app servers send to it; `pushAddress`: where push messages reach it
+     * @returns {Promise<import("./outgoing.js").DeviceLabels>} all of it, when it is on disk
+     */
+    setDevice({ alias, tags, pushAddress }: {
+        alias?: string;
+        tags?: Iterable<string>;
+        pushAddress?: string;
+    }): Promise<import("./outgoing.js").DeviceLabels>;
+    /**
+     * Has the service push the messages to this browser that no device has taken in time. Call it
+     * when the user has clicked: browsers then ask whether notifications are allowed. The page needs
+     * a service worker that shows them, and the service its `push-key`.
+     * @returns {Promise<void>} when the service knows the push address
+     */
+    enablePush(): Promise<void>;
+    /**
+     * Ends push messages to this browser, as before a logout.
+     * @returns {Promise<void>} when the service has forgotten the push address
+     */
+    disablePush(): Promise<void>;
+    /**
      * The messages for the account, each once, for `for await`. It ends with the client, or when
      * another loop begins. A message is taken, and not sent to this account again, when the loop asks
      * for the next one. It needs the option `messages`.
