@@ -1,13 +1,14 @@
-"""Messages while the service is killed, its disk is full, and one of its loops is stalled."""
+"""Messages while the service is killed, its disk is full or stalls, and a loop is stalled."""
 
 import os
 import random
+import signal
 import threading
 import time
 
 from disk import fill
 from loops import answers, held, threads
-from support import Closed, Refused, Service, case, require, say, small_disk
+from support import Closed, Refused, Service, case, require, say, small_disk, stalled_disk
 
 
 def mail(client, count):
@@ -214,3 +215,100 @@ def take_all(client, due):
         found += [message["id"] for message in new]
         left = client.ok("take", {"id": new[-1]["id"]})["waiting"]
     require(found == due and left == 0, "%s is sent %s, not %s", client.account, found, due)
+
+
+def ask(senders, readers, count):
+    """Has each sender send to all readers, without waiting for answers; request numbers by sender.
+
+    The body of a message is `SENDER NUMBER`, and some text, so that it names its request.
+    """
+    asked = {client: [] for client in senders}
+    names = [client.account for client in readers]
+    for number in range(count):
+        for client in senders:
+            body = "%s %d %s" % (client.account, number, "x" * (4000 if number % 8 == 0 else 1))
+            asked[client].append(client.send("send", {"accounts": names, "body": body}))
+    return asked
+
+
+def is_silent(client, wait):
+    """Whether nothing comes but keep-alives, for so long."""
+    end = time.monotonic() + wait
+    try:
+        while True:
+            if client.take(max(0.001, end - time.monotonic())):
+                return False
+    except TimeoutError:
+        return True
+
+
+def in_sending_order(messages):
+    """Whether each sender's messages are numbered from 0, without gaps or repeats."""
+    numbers = {}
+    for message in messages:
+        sender, number, _ = message["body"].split(" ")
+        if int(number) != numbers.setdefault(sender, 0):
+            return False
+        numbers[sender] += 1
+    return True
+
+
+@case("the disk stalls while messages are sent: none is answered or handed out until it is stored; "
+      "then each comes once, in order, also after kill -9", quick=True)
+def disk_stalls_messages():
+    with Service("--rate-limits", "off",
+                 env={"PORCHLIGHT_MESSAGES_PER_ACCOUNT_MAX": "1000"}) as service:
+        count = 0
+        for calls in ("fdatasync,fsync", "pwrite64", "fdatasync,fsync,pwrite64,ftruncate"):
+            senders, readers = people(service)
+            before = {client: [post(senders[0], client.account)] for client in readers}
+            with stalled_disk(service, calls):
+                asked = ask(senders, readers, 20)
+                # What waited is handed out and taken.
+                for client in readers:
+                    take_all(client, before[client])
+                require(answers(service.login("other"), 10), "%s: a ping is not answered", calls)
+                wait = 0.3
+                for client in [*senders, *readers]:
+                    require(is_silent(client, wait), "%s: %s is told of what is not stored",
+                            calls, client.account)
+                    wait = 0.01
+            ids = []
+            for client, numbers in asked.items():
+                own = [client.answer(number)["id"] for number in numbers]
+                require(own == sorted(set(own)), "%s: answered out of order: %s", calls, own)
+                ids += own
+            for client in readers:
+                take_all(client, sorted(ids))
+            count += len(ids)
+        senders, readers = people(service)
+        due = [post(senders[0], "li", "answered") for _ in range(5)]
+        require([m["id"] for m in mail(readers[0], 5)] == due, "not handed out")
+        with stalled_disk(service, "fdatasync,fsync"):
+            ask(senders, readers, 20)
+            require(answers(service.login("other"), 10), "a ping is not answered")
+            service.signal(signal.SIGKILL)
+        service.kill()
+        service.start()
+        found = whole_mail(service.login("li", messages=True))
+        ids = [message["id"] for message in found]
+        require(ids == sorted(set(ids)), "sent again in the wrong order: %s", ids)
+        require(ids[:5] == due, "lost: %s of %s", set(due) - set(ids), due)
+        require(in_sending_order(found[5:]), "gaps in %s", [m["body"][:9] for m in found[5:]])
+        say("%d messages answered after stalls; after kill -9 all 5 that were answered, and %d of "
+            "60 that were not", count, len(found) - 5)
+
+
+def people(service):
+    """Three that send, and two that read messages."""
+    return ([service.login("s%d" % number) for number in range(3)],
+            [service.login(name, messages=True) for name in ("li", "ww")])
+
+
+def whole_mail(client):
+    """All messages that wait for a client, taken."""
+    found = []
+    while len(found) < client.welcome["waiting"]:
+        found += mail(client, 1)
+        client.ok("take", {"id": found[-1]["id"]})
+    return found

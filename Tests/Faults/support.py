@@ -379,3 +379,26 @@ def small_disk(mebibytes):
     finally:
         subprocess.run(["umount", "-l", folder], check=False)
         os.rmdir(folder)
+
+
+@contextlib.contextmanager
+def stalled_disk(service, calls):
+    """A disk on which these system calls of the service do not return until the end of the block.
+
+    They are held by a tracer, so nothing is left behind, also if this process is killed. A service
+    that is killed meanwhile is gone once the tracer is.
+    """
+    need("strace")
+    tracer = subprocess.Popen(
+        ["strace", "-f", "-e", "trace=" + calls, "-e", "inject=%s:delay_enter=600000000" % calls,
+         "-p", str(service.pid), "-o", "/dev/null"], stderr=subprocess.PIPE)
+    try:
+        # Says so, once, when it holds every thread.
+        if b"attached" not in tracer.stderr.readline():
+            raise Skip("tracing is not permitted")
+        yield
+    finally:
+        # The kernel lets go of what a tracer held. On SIGINT it would wait for a service that has
+        # been killed meanwhile.
+        tracer.kill()
+        tracer.communicate()
