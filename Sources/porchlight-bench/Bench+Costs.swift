@@ -173,13 +173,34 @@ struct BenchMixed: ParsableCommand {
     @Option(help: "Share of pings.")
     var pings = 20
 
+    @Option(
+        help: ArgumentHelp(
+            "Messages per second that other accounts exchange, in every other phase of the run. "
+                + "Commits of statuses and renewals are compared with those of the other phases.",
+            valueName: "number"))
+    var messages = 0
+
     @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s"))
     var duration = 20.0
 
     @OptionGroup var bench: BenchArguments
 
+    func validate() throws {
+        guard (0...Mixed.messagesMax).contains(messages) else {
+            throw ValidationError(
+                "--messages \(messages): give a number from 0 to \(Mixed.messagesMax), messages "
+                    + "per second.")
+        }
+        guard messages == 0 || statuses > 0 || renewals > 0 else {
+            throw ValidationError(
+                "--messages compares the commits of statuses and renewals: give --statuses or "
+                    + "--renewals a share.")
+        }
+    }
+
     func run() throws {
         var mixed = Mixed()
+        mixed.messages = messages
         mixed.accounts = accounts
         mixed.group = group
         mixed.rate = rate

@@ -169,4 +169,37 @@ import Testing
         #expect(try #require(report.value("things done")) > 0)
         #expect(try #require(report.value("events delivered")) > 0)
     }
+
+    @Test func `mixed, beside messages`() throws {
+        var mixed = Mixed()
+        mixed.accounts = 30
+        mixed.group = 8
+        mixed.rate = 300
+        mixed.messages = 100
+        mixed.seconds = 2
+        let report = try mixed.run(tiny())
+        // How many are done in that time depends on the machine.
+        #expect(try #require(report.value("messages taken")) > 0)
+        #expect(try #require(report.value("commit without messages p99")) > 0)
+        #expect(try #require(report.value("commit with messages p99")) > 0)
+        #expect(try #require(report.value("ratio of the p99 with messages")) > 0)
+        #expect(report.table.contains("messages 100/s"))
+    }
+
+    @Test(arguments: [-1, 20_001])
+    func `mixed, beside a wrong number of messages`(messages: Int) throws {
+        var mixed = Mixed()
+        mixed.messages = messages
+        let error = #expect(throws: BenchError.self) { try mixed.run(tiny()) }
+        #expect(error?.description == "\(messages) messages per second: 0 to 20000 are sent.")
+    }
+
+    @Test func `mixed, beside messages without commits to compare`() throws {
+        var mixed = Mixed()
+        mixed.messages = 1
+        mixed.shares.statuses = 0
+        mixed.shares.renewals = 0
+        let error = #expect(throws: BenchError.self) { try mixed.run(tiny()) }
+        #expect(error?.description.hasSuffix("give one of them a share.") == true)
+    }
 }

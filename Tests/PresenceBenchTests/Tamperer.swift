@@ -3,15 +3,23 @@ import Foundation
 import PresenceWire
 import Synchronization
 
-/// Stands between the clients and the service, and does one wrong thing to an event.
+/// Stands between the clients and the service, and does one wrong thing to an event, or to a frame
+/// of messages.
 final class Tamperer: LoopHandler {
     enum Wrong: Sendable, CaseIterable {
         case lose, double, swapWithNext, otherPublisher
     }
 
+    /// The frames that are counted and tampered with; the text is in all of them.
+    enum Kind: String, Sendable {
+        case publishEvents = #""cause":"publish""#
+        case messages = #""method":"messages""#
+    }
+
     private let loop: Loop
     private let service: ListenAddress
     private let wrong: Wrong
+    private let kind: Kind
     /// The event that is tampered with, counted from here.
     private var left: Int
     private var peers: [StreamID: StreamID] = [:]
@@ -19,7 +27,10 @@ final class Tamperer: LoopHandler {
     /// The event that the next one overtakes, and whose it is.
     private var held: (stream: StreamID, frame: [UInt8])?
 
-    private init(_ loop: Loop, _ service: ListenAddress, _ wrong: Wrong, at number: Int) {
+    private init(
+        _ loop: Loop, _ service: ListenAddress, _ wrong: Wrong, _ kind: Kind, at number: Int
+    ) {
+        self.kind = kind
         self.loop = loop
         self.service = service
         self.wrong = wrong
@@ -28,8 +39,8 @@ final class Tamperer: LoopHandler {
 
     /// Runs `body` with the address of one, on a thread of its own, in front of a service.
     static func with<T>(
-        _ wrong: Wrong, at number: Int, before service: ListenAddress,
-        _ body: (ListenAddress) throws -> T
+        _ wrong: Wrong, _ kind: Kind = .publishEvents, at number: Int,
+        before service: ListenAddress, _ body: (ListenAddress) throws -> T
     ) throws -> T {
         let (hasBegun, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let shared = Shared()
@@ -42,7 +53,7 @@ final class Tamperer: LoopHandler {
             let address = try? loop.listen(host: "127.0.0.1", port: 0)
             shared.value.withLock { $0 = (address, loop.wakeup) }
             hasBegun.signal()
-            loop.run(Tamperer(loop, service, wrong, at: number))
+            loop.run(Tamperer(loop, service, wrong, kind, at: number))
             loop.close()
         }
         hasBegun.wait()
@@ -99,7 +110,7 @@ final class Tamperer: LoopHandler {
     /// What goes to the client instead of a frame.
     private func tamper(_ frame: [UInt8], of client: StreamID) -> [UInt8] {
         let text = String(decoding: frame.dropFirst(4), as: UTF8.self)
-        guard text.contains(#""cause":"publish""#) else { return frame }
+        guard text.contains(kind.rawValue) else { return frame }
         if let held, held.stream == client {
             self.held = nil
             return frame + held.frame

@@ -70,4 +70,25 @@ import Testing
         let failure = #expect(throws: BenchError.self) { _ = try storm.run(options) }
         #expect(failure?.description.contains("to a subscriber that was never away") == true)
     }
+
+    @Test(arguments: [Tamperer.Wrong.double, .swapWithNext])
+    func `messages that come twice or in the wrong order are found`(
+        wrong: Tamperer.Wrong
+    ) throws {
+        let service = try RunningChild()
+        defer { service.end() }
+        try Tamperer.with(wrong, .messages, at: 3, before: service.address) { address in
+            var messaging = Messaging()
+            messaging.accounts = 2
+            messaging.messages = 100
+            messaging.window = 5
+            let options = BenchOptions(
+                target: .running(address, process: nil), seed: 1, isProgressShown: false)
+            let failure = #expect(throws: BenchError.self) { _ = try messaging.run(options) }
+            let text = failure?.description ?? ""
+            #expect(
+                text.contains("was sent messages in the wrong order")
+                    || text.contains("was sent a message twice"))
+        }
+    }
 }

@@ -139,7 +139,9 @@ extension Load {
         scratch.removeAll(keepingCapacity: true)
         switch clients[client].role {
         case .account:
-            scratch.appendLogin(client, names, sync: loginList, messages: messages)
+            scratch.appendLogin(
+                client, names, sync: loginList,
+                messages: messageReaders.contains(client) ? .read : .none)
         case .appServer: scratch.appendAppServerLogin(key: serverKey)
         }
         send(scratch, by: client)

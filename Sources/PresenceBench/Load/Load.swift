@@ -30,7 +30,8 @@ final class Load: LoopHandler {
     var counters = LoadCounters()
     var lossPolicy = LossPolicy.fail
     var loginList = LoginSync.online
-    var messages = LoginMessages.none
+    /// The clients that log in as readers of messages.
+    var messageReaders = 0..<0
     var serverKey: String?
     /// Nil: clients connect without TLS.
     var tls: LoadTLS?

@@ -31,7 +31,7 @@ public struct Messaging: Sendable {
         defer { bench.end() }
         let load = bench.load
         load.loginList = .none
-        load.messages = .read
+        load.messageReaders = 0..<accounts
         try load.arrive(0..<accounts)
         var report = Report("messages", options)
         report.set("accounts", accounts)
@@ -57,26 +57,20 @@ public struct Messaging: Sendable {
 
     private func exchange(_ bench: Bench, _ report: inout Report) throws(BenchError) {
         let load = bench.load
-        let taking = Taking(load)
-        load.observer = taking
+        let ring = MessageRing(load, 0..<accounts)
+        load.observer = ring
         let count = accounts * messages
-        let names = load.names
         let before = bench.sample()
         let began = load.seconds
         try send("messages", count, load) { [accounts, bodyBytes] number, bytes in
-            let sender = number % accounts
-            taking.sent(by: sender)
-            bytes.appendSend(to: (sender + 1) % accounts, bodyBytes: bodyBytes, names)
+            ring.appendSend(
+                by: number % accounts, bodyBytes: bodyBytes, due: load.loop.monotonicNanoseconds,
+                to: &bytes)
         }
-        try load.wait(for: "messages to be taken", atMostSeconds: 60) {
-            taking.count >= count && load.counters.requestsOutstanding == 0
-        }
-        guard taking.count == count else {
-            throw BenchError("\(taking.count) messages were delivered, \(count) were sent.")
-        }
+        try ring.settle()
         report.addCPU("message", from: before, to: bench.sample(), per: count)
         report.add("messages a second", Double(count) / (load.seconds - began), "/s", digits: 0)
-        report.add("delivery", taking.times)
+        report.add("delivery", ring.times)
     }
 
     /// Has the accounts send messages in turn.
@@ -94,34 +88,5 @@ public struct Messaging: Sendable {
             }
             return next == count && load.counters.requestsOutstanding == 0
         }
-    }
-}
-
-/// Takes messages as soon as they are there.
-private final class Taking: LoadObserver {
-    private(set) var count = 0
-    private(set) var times = Latencies()
-    private let load: Load
-    /// By sender, in order.
-    private var sentAt: [Int: [UInt64]] = [:]
-    private var frame: [UInt8] = []
-
-    init(_ load: Load) { self.load = load }
-
-    func sent(by account: Int) {
-        sentAt[account, default: []].append(load.loop.monotonicNanoseconds)
-    }
-
-    func delivered(_ messages: ScannedMessages, to client: Int) {
-        count += messages.count
-        let sender = client == 0 ? load.clients.count - 1 : client - 1
-        for _ in 0..<messages.count {
-            guard let began = sentAt[sender]?.first else { break }
-            sentAt[sender]?.removeFirst()
-            times.record(from: began, to: load.now)
-        }
-        frame.removeAll(keepingCapacity: true)
-        frame.appendTake(messages.last)
-        load.request(frame, by: client)
     }
 }

@@ -8,9 +8,16 @@ final class MixedActions: LoadObserver {
     /// What a client does.
     enum Action: Int, CaseIterable {
         case login, reconnect, publish, renew, query, ping
+
+        /// Whether it is answered when it is on disk, and does nothing else.
+        var isCommit: Bool { self == .publish || self == .renew }
     }
 
     private(set) var times = Array(repeating: Latencies(), count: Action.allCases.count)
+    /// The times of commits that were due in each phase, if there are phases.
+    private(set) var commits = Array(repeating: Latencies(), count: MixedPhase.allCases.count)
+    /// The phase of the run; nil between phases and without any.
+    var phase: MixedPhase?
     private(set) var doneCount = 0
     private(set) var skippedCount = 0
 
@@ -21,9 +28,10 @@ final class MixedActions: LoadObserver {
     private let pauseNanoseconds: UInt64
     private var isActive = false
     private var dueNext: UInt64 = 0
-    /// The action of each client, and when it was due.
+    /// The action of each client, when it was due, and the phase of that time.
     private var doing: [Action?]
     private var due: [UInt64]
+    private var startedIn: [MixedPhase?]
     private var busyCount = 0
     /// The newest `seq` that each client has of each member of its group.
     private var known: [UInt64]
@@ -40,6 +48,7 @@ final class MixedActions: LoadObserver {
         pauseNanoseconds = 1_000_000_000 / UInt64(rate)
         doing = Array(repeating: nil, count: appServers.upperBound)
         due = Array(repeating: 0, count: appServers.upperBound)
+        startedIn = Array(repeating: nil, count: appServers.upperBound)
         known = Array(repeating: 0, count: groups.accounts * groups.size)
         newest = Array(repeating: 0, count: groups.accounts)
         load.tickMilliseconds = 1
@@ -100,6 +109,7 @@ final class MixedActions: LoadObserver {
         }
         doing[client] = action
         due[client] = dueNext
+        startedIn[client] = phase
         busyCount += 1
         bytes.removeAll(keepingCapacity: true)
         switch action {
@@ -130,6 +140,8 @@ final class MixedActions: LoadObserver {
         busyCount -= 1
         doneCount += 1
         times[action.rawValue].record(from: due[client], to: load.now)
+        guard action.isCommit, let phase = startedIn[client] else { return }
+        commits[phase.rawValue].record(from: due[client], to: load.now)
     }
 
     // MARK: Observing
