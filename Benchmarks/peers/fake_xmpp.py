@@ -1,20 +1,28 @@
 """fake_xmpp.py PORT [FAULT]: an XMPP server for test_peers.py, with one group of accounts.
 
 It knows what the load program sends, and does one thing wrong, once: it sends the initial
-presence of a contact twice (`repeat`), loses a delivery (`lose`) or doubles one (`double`).
+presence of a contact twice (`repeat`), loses a delivery (`lose`) or doubles one (`double`). Of
+messages it loses or doubles one, hands one out before it should (`early`), sends two in the wrong
+order (`swap`), or keeps those of an account that it has sent (`keep`).
 """
 
 import asyncio
 import base64
+import collections
 import re
 import sys
 
 PORT = int(sys.argv[1])
 FAULTS = set(sys.argv[2:])
 SENT = re.compile(rb"<stream:stream [^>]*>|<auth [^>]*>([^<]*)</auth>|<iq .*?</iq>"
-                  rb"|<presence/>|<presence>(.*?)</presence>")
+                  rb"|<presence/>|<presence type='unavailable'/>"
+                  rb"|<message type='chat' to='(\w+)@localhost'>.*?</message>"
+                  rb"|<presence>(.*?)</presence>")
 
+connected = {}
 available = {}
+# Messages by recipient.
+waiting = collections.defaultdict(list)
 
 
 def said_once(fault):
@@ -42,6 +50,22 @@ def update(name, children):
             theirs.write(presence(name, children) * (2 if said_once("double") else 1))
 
 
+def store(recipient, message):
+    if said_once("early"):
+        return connected[recipient].write(message)
+    if not said_once("lose"):
+        waiting[recipient] += [message] * (2 if said_once("double") else 1)
+    if len(waiting[recipient]) == 2 and said_once("swap"):
+        waiting[recipient].reverse()
+
+
+def hand_out(name, writer):
+    for message in waiting[name]:
+        writer.write(message)
+    if not waiting[name] or not said_once("keep"):
+        waiting[name].clear()
+
+
 async def serve(reader, writer):
     name, rest = None, b""
     while received := await reader.read(65536):
@@ -52,13 +76,19 @@ async def serve(reader, writer):
                 writer.write(b"<stream:stream><stream:features></stream:features>")
             elif found[0].startswith(b"<auth"):
                 name = base64.b64decode(found[1]).split(b"\0")[1]
+                connected[name] = writer
                 writer.write(b"<success/>")
             elif found[0].startswith(b"<iq"):
                 writer.write(b"<iq type='result'/>")
             elif found[0] == b"<presence/>":
                 initial(name, writer)
+                hand_out(name, writer)
+            elif found[0] == b"<presence type='unavailable'/>":
+                available.pop(name, None)
+            elif found[0].startswith(b"<message"):
+                store(found[2], found[0])
             else:
-                update(name, found[2])
+                update(name, found[3])
     available.pop(name, None)
     writer.close()
 

@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 import clocks
 import install
 import measure as measuring
+import messages
 import table
 from measure import end, figures, measure, running, start
 from servers import HERE, Ejabberd, Failure, Floor, Ours, Server, find_program
@@ -94,6 +95,46 @@ class XMPPLoad(unittest.TestCase):
         for protocol in ("ours-xmpp", "xmpp"):
             with self.subTest(protocol=protocol), self.assertRaises(Failure):
                 self.measured(protocol, "repeat")
+
+
+class MessageLoad(unittest.TestCase):
+    workload = {"accounts": 4, "each": 3, "cycles": 2, "payload": 40, "patience": 1}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.tools = {"load": install.build_load()}
+
+    def measured(self, fault):
+        server = FakeXMPP(self.tools)
+        server.protocol, server.fault = "xmpp", fault
+        return messages.measure(server, self.workload)
+
+    def test_takes_what_is_right(self):
+        result = self.measured("")
+        self.assertAlmostEqual(result["message"], result["stored"] + result["delivered"])
+
+    def test_finds_what_is_wrong(self):
+        for fault in ("lose", "double", "swap", "early", "keep"):
+            with self.subTest(fault=fault), self.assertRaises(Failure):
+                self.measured(fault)
+
+    def test_divides_by_the_messages_of_all_cycles_but_the_first(self):
+        samples = [("connected", 1.0)]
+        for begin, stored, delivered in ((1.0, 3.0, 4.0), (4.5, 4.506, 4.509)):
+            samples += [("cycle-begins", begin), ("stored", stored), ("delivered", delivered)]
+        found = messages.figures(samples, self.workload)
+        self.assertAlmostEqual(found["stored"], 500)
+        self.assertAlmostEqual(found["delivered"], 250)
+        self.assertAlmostEqual(found["message"], 750)
+
+    def test_compares_within_a_round(self):
+        def round_of(microseconds):
+            return {"stored": 1.0, "delivered": 1.0, "message": microseconds}
+
+        text = messages.markdown({
+            messages.OursWithMessages.title: [round_of(2.0), round_of(6.0)],
+            "other": [round_of(4.0), round_of(12.0)]})
+        self.assertTrue(text.endswith("| 2.00 |"), text)
 
 
 class Processes(unittest.TestCase):

@@ -24,7 +24,8 @@ enum {
 struct settings settings;
 char payload[PAYLOAD_BYTES_MAX];
 
-static uint32_t ready, subscribed, answers_out, events;
+uint32_t answers_out;
+static uint32_t ready, subscribed, answered, events;
 static uint32_t *order;
 
 void fail(const char *format, ...) {
@@ -78,9 +79,10 @@ void client_answered(struct client *client) {
     (void)client;
     if (answers_out == 0) fail("an answer came that nobody waits for");
     answers_out--;
+    answered++;
 }
 
-static void report(const char *phase, uint64_t delivered, uint32_t published, double seconds) {
+void workload_report(const char *phase, uint64_t delivered, uint32_t published, double seconds) {
     char line[16];
     printf("%s %llu %u %.6f\n", phase, (unsigned long long)delivered, published, seconds);
     fflush(stdout);
@@ -88,10 +90,10 @@ static void report(const char *phase, uint64_t delivered, uint32_t published, do
 }
 
 // Fails where nothing has come for too long: waiting for what is lost would hide the loss.
-static void turn(int wait_ms) {
+void workload_turn(int wait_ms) {
     static double since;
     static uint64_t seen = UINT64_MAX;
-    uint64_t progress = deliveries + ready + subscribed;
+    uint64_t progress = deliveries + ready + subscribed + answered;
     double now = seconds_now();
     if (progress != seen || (deliveries_out == 0 && answers_out == 0 && wait_ms == 0)) {
         seen = progress;
@@ -103,22 +105,22 @@ static void turn(int wait_ms) {
     clients_turn(wait_ms);
 }
 
-static void connect_all(void) {
+void workload_connect(void) {
     double begin = seconds_now();
     for (uint32_t begun = 0; ready < settings.accounts;) {
         while (begun < settings.accounts && begun - ready < HANDSHAKES_MAX)
             clients_connect(begun++);
-        turn(1000);
+        workload_turn(1000);
     }
-    report("connected", 0, 0, seconds_now() - begin);
+    workload_report("connected", 0, 0, seconds_now() - begin);
 }
 
 static void subscribe_all(void) {
     double begin = seconds_now();
     for (uint32_t account = 0; account < settings.accounts; account++)
         settings.driver->subscribe(&clients[account]);
-    while (subscribed < settings.accounts) turn(1000);
-    report("subscribed", 0, 0, seconds_now() - begin);
+    while (subscribed < settings.accounts) workload_turn(1000);
+    workload_report("subscribed", 0, 0, seconds_now() - begin);
 }
 
 // Neighbours are of different groups, so that a window is spread over all receivers.
@@ -144,7 +146,7 @@ static void publish_next(void) {
 }
 
 static void drain(void) {
-    while (deliveries_out > 0 || answers_out > 0) turn(1000);
+    while (deliveries_out > 0 || answers_out > 0) workload_turn(1000);
 }
 
 static void publish_single(double seconds) {
@@ -160,7 +162,7 @@ static void publish_saturated(double seconds) {
             if (deliveries_out + settings.group - 1 > settings.window) break;
             publish_next();
         }
-        turn(1000);
+        workload_turn(1000);
     }
     drain();
 }
@@ -169,15 +171,15 @@ static void measure(const char *name, void (*publish)(double), double seconds) {
     char phase[32];
     publish(seconds / 10);
     snprintf(phase, sizeof phase, "%s-begins", name);
-    report(phase, 0, 0, 0);
+    workload_report(phase, 0, 0, 0);
     uint64_t delivered = deliveries;
     uint32_t published = events;
     double begin = seconds_now();
     publish(seconds);
     // What would come twice has a moment to come.
     double took = seconds_now() - begin;
-    turn(10);
-    report(name, deliveries - delivered, events - published, took);
+    workload_turn(10);
+    workload_report(name, deliveries - delivered, events - published, took);
 }
 
 // What follows the protocol's name if its clients use TLS.
@@ -200,23 +202,54 @@ static const struct driver *driver_named(const char *name) {
     fail("no such protocol: %s", name);
 }
 
-int main(int count, char **words) {
-    if (count != 10) fail("see load.c for what it takes");
+// `load messages PROTOCOL PORT ACCOUNTS EACH CYCLES PAYLOAD PATIENCE`, see messages.c.
+static void read_messages(char **words) {
     settings = (struct settings){
-        driver_named(words[1]), is_secure(words[1]), (uint16_t)atoi(words[2]), (uint32_t)atoi(words[3]),
-        (uint32_t)atoi(words[4]), (uint32_t)atoi(words[5]), (uint32_t)atoi(words[6]),
-        atof(words[7]), atof(words[8]), atof(words[9]),
+        .driver = driver_named(words[2]), .port = (uint16_t)atoi(words[3]),
+        .accounts = (uint32_t)atoi(words[4]), .group = (uint32_t)atoi(words[4]),
+        .messages = (uint32_t)atoi(words[5]), .payload_bytes = (uint32_t)atoi(words[7]),
+        .patience_seconds = atof(words[8]),
+    };
+    if (settings.driver != &xmpp_driver && settings.driver != &ours_xmpp_driver)
+        fail("no messages over %s", words[2]);
+    if (settings.messages == 0) fail("each account sends a message or more");
+}
+
+static void read_events(char **words) {
+    settings = (struct settings){
+        .driver = driver_named(words[1]), .is_secure = is_secure(words[1]),
+        .port = (uint16_t)atoi(words[2]), .accounts = (uint32_t)atoi(words[3]),
+        .group = (uint32_t)atoi(words[4]), .window = (uint32_t)atoi(words[5]),
+        .payload_bytes = (uint32_t)atoi(words[6]), .single_seconds = atof(words[7]),
+        .saturated_seconds = atof(words[8]), .patience_seconds = atof(words[9]),
     };
     if (settings.group < 2 || settings.accounts % settings.group != 0)
         fail("the accounts must be whole groups");
+}
+
+static void prepare(void) {
+    if (settings.accounts < 2) fail("there are two accounts or more");
     if (settings.payload_bytes < PAYLOAD_BYTES_MIN || settings.payload_bytes > PAYLOAD_BYTES_MAX)
         fail("a payload has %d to %d bytes", PAYLOAD_BYTES_MIN, PAYLOAD_BYTES_MAX);
     memset(payload, 'x', sizeof payload);
     clients = calloc(settings.accounts, sizeof *clients);
     if (!clients) fail("out of memory");
+}
+
+int main(int count, char **words) {
+    bool has_messages = count == 9 && strcmp(words[1], "messages") == 0;
+    if (!has_messages && count != 10) fail("see load.c for what it takes");
+    if (has_messages) {
+        read_messages(words);
+        prepare();
+        messages_run((uint32_t)atoi(words[6]));
+        return 0;
+    }
+    read_events(words);
+    prepare();
     check_begin();
     shuffle();
-    connect_all();
+    workload_connect();
     subscribe_all();
     measure("single", publish_single, settings.single_seconds);
     measure("saturated", publish_saturated, settings.saturated_seconds);

@@ -57,6 +57,8 @@ struct settings {
     uint16_t port;
     uint32_t accounts, group, window, payload_bytes;
     double single_seconds, saturated_seconds, patience_seconds;
+    // Messages instead of events: how many each account sends in a cycle; 0 otherwise.
+    uint32_t messages;
 };
 
 extern struct settings settings;
@@ -71,6 +73,9 @@ void event_delivered(struct client *, uint32_t publisher, uint32_t number);
 // As above, where the payload says the rest.
 void payload_delivered(struct client *, const char *bytes, size_t count);
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// As the two above, of a message that has waited.
+void message_delivered(struct client *, const char *bytes, size_t count);
 
 // What drivers use.
 void client_send(struct client *, const char *bytes, size_t count);
@@ -92,6 +97,20 @@ void ws_begin(struct client *, const char *path);
 size_t ws_opened(struct client *, const char *bytes, size_t count);
 void ws_send(struct client *, const char *body, size_t count);
 size_t ws_next(const char *bytes, size_t count, const char **body, size_t *body_count);
+
+// Parts of a workload (load.c). `workload_turn` reads what has come, for at most so long, and fails
+// where nothing has come for too long. `workload_report` has somebody else read the clocks.
+void workload_connect(void);
+void workload_turn(int wait_ms);
+void workload_report(const char *phase, uint64_t delivered, uint32_t published, double seconds);
+extern uint32_t answers_out;
+// The workload of messages (messages.c), and what it does over XMPP (xmpp.c): sends the payload;
+// asks for an answer, which comes when all that was sent before has been read; is sent from now
+// on what waits, or nothing.
+void messages_run(uint32_t cycles);
+void xmpp_send_message(struct client *, uint32_t recipient);
+void xmpp_ask(struct client *);
+void xmpp_set_available(struct client *, bool);
 
 // The account of what is on its way (check.c).
 void check_begin(void);

@@ -72,6 +72,24 @@ static void publish(struct client *client, uint32_t number) {
     client_send(client, out, (size_t)count);
 }
 
+void xmpp_send_message(struct client *client, uint32_t recipient) {
+    char name[NAME_BYTES + 1], out[PAYLOAD_BYTES_MAX + 128];
+    name_of(recipient, name);
+    int count = snprintf(
+        out, sizeof out, "<message type='chat' to='%s@localhost'><body>%.*s</body></message>", name,
+        (int)settings.payload_bytes, payload);
+    client_send(client, out, (size_t)count);
+}
+
+void xmpp_ask(struct client *client) {
+    send_text(
+        client, "<iq type='get' id='p' to='localhost'><ping xmlns='urn:xmpp:ping'/></iq>");
+}
+
+void xmpp_set_available(struct client *client, bool is_available) {
+    send_text(client, is_available ? "<presence/>" : "<presence type='unavailable'/>");
+}
+
 static bool has(const char *stanza, size_t count, const char *text) {
     return memmem(stanza, count, text, strlen(text)) != NULL;
 }
@@ -106,18 +124,55 @@ static bool is_repeated(const struct client *client, const char *stanza, size_t 
     return before;
 }
 
+// The text of an element without attributes; null if there is none.
+static const char *text_of(
+    const char *stanza, size_t count, const char *opening, const char *closing, size_t *length
+) {
+    const char *text = memmem(stanza, count, opening, strlen(opening));
+    if (!text) return NULL;
+    text += strlen(opening);
+    const char *end = memmem(text, count - (size_t)(text - stanza), closing, strlen(closing));
+    if (!end) return NULL;
+    *length = (size_t)(end - text);
+    return text;
+}
+
+static void message_came(struct client *client, const char *stanza, size_t count) {
+    size_t length;
+    const char *text = text_of(stanza, count, "<body>", "</body>", &length);
+    if (!text || has(stanza, count, "type='error'")) fail("unexpected: %.*s", (int)count, stanza);
+    message_delivered(client, text, length);
+}
+
+static void iq_came(struct client *client, const char *stanza, size_t count) {
+    if (has(stanza, count, "type='get'")) {
+        // What asks whether the client is there, or has what it was sent.
+        size_t length;
+        const char *id = text_of(stanza, count, " id='", "'", &length);
+        if (!id) fail("an iq without id: %.*s", (int)count, stanza);
+        char out[256];
+        int bytes = snprintf(out, sizeof out, "<iq type='result' id='%.*s'/>", (int)length, id);
+        client_send(client, out, (size_t)bytes);
+    } else if (!has(stanza, count, "type='result'")) {
+        fail("unexpected: %.*s", (int)count, stanza);
+    } else if (client->step == BOUND) {
+        client_answered(client);
+    } else {
+        client->step = BOUND;
+        client_ready(client);
+    }
+}
+
 static void presence_came(struct client *client, const char *stanza, size_t count) {
-    static const char opening[] = "<status>", closing[] = "</status>";
+    if (settings.messages > 0) return;
     // Of contacts who have not come yet.
     if (has(stanza, count, " type='unavailable'")) return;
     if (has(stanza, count, " type='")) fail("unexpected: %.*s", (int)count, stanza);
     if (is_own(client, stanza, count)) return;
-    const char *status = memmem(stanza, count, opening, sizeof opening - 1);
+    size_t length;
+    const char *status = text_of(stanza, count, "<status>", "</status>", &length);
     if (status) {
-        status += sizeof opening - 1;
-        const char *end =
-            memmem(status, count - (size_t)(status - stanza), closing, sizeof closing - 1);
-        payload_delivered(client, status, (size_t)(end - status));
+        payload_delivered(client, status, length);
     } else if (is_repeated(client, stanza, count)) {
         if (settings.driver != &ejabberd_driver)
             fail("a presence came once more: %.*s", (int)count, stanza);
@@ -135,9 +190,10 @@ static void stanza_came(struct client *client, const char *stanza, size_t count)
     } else if (starts(stanza, count, "<success")) {
         client->step = REOPENED;
         open_stream(client);
-    } else if (starts(stanza, count, "<iq") && has(stanza, count, "type='result'")) {
-        client->step = BOUND;
-        client_ready(client);
+    } else if (starts(stanza, count, "<iq")) {
+        iq_came(client, stanza, count);
+    } else if (starts(stanza, count, "<message")) {
+        message_came(client, stanza, count);
     } else {
         fail("unexpected: %.*s", (int)count, stanza);
     }
