@@ -138,17 +138,18 @@ let package = Package(
         .target(
             name: "TaskLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")],
             swiftSettings: strict),
+        .target(name: "HTTPValues", swiftSettings: strict),
         .target(
             name: "OutgoingHTTP",
             dependencies: [
-                "CCurl", "EventLoop", "TaskLoops",
+                "CCurl", "EventLoop", "HTTPValues", "TaskLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: strict),
         .target(
             name: "PresenceTokens",
             dependencies: [
-                "Containers", "OutgoingHTTP", "PresenceWire", "TaskLoops",
+                "Containers", "HTTPValues", "OutgoingHTTP", "PresenceWire", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
@@ -175,8 +176,8 @@ let package = Package(
         .target(
             name: "PresenceWebhooks",
             dependencies: [
-                "Containers", "OutgoingHTTP", "PresenceCore", "PresenceGateway", "PresenceServer",
-                "PresenceWire", "PrometheusText", "TaskLoops",
+                "Containers", "HTTPValues", "OutgoingHTTP", "PresenceCore", "PresenceGateway",
+                "PresenceServer", "PresenceWire", "PrometheusText", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -235,10 +236,12 @@ let package = Package(
                 "COpenSSL", "Containers", "EventLoop", "SecureLoop", "TLSSessions", "TestSupport",
             ],
             swiftSettings: common),
+        .testTarget(name: "HTTPValuesTests", dependencies: ["HTTPValues"], swiftSettings: common),
         .testTarget(
             name: "OutgoingHTTPTests",
             dependencies: [
-                "Containers", "OutgoingHTTP", "TLSSessions", "TaskLoops", "TestSupport",
+                "Containers", "HTTPValues", "OutgoingHTTP", "TLSSessions", "TaskLoops",
+                "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -301,8 +304,8 @@ let package = Package(
         .testTarget(
             name: "PresenceWebhooksTests",
             dependencies: [
-                "Containers", "OutgoingHTTP", "PresenceCore", "PresenceWebhooks", "PresenceWire",
-                "TaskLoops", "TestSupport",
+                "Containers", "HTTPValues", "OutgoingHTTP", "PresenceCore", "PresenceWebhooks",
+                "PresenceWire", "TaskLoops", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

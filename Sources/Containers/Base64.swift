@@ -31,9 +31,14 @@ public enum Base64 {
         guard text.count % 4 == 0 else { return nil }
         let digits = text.prefix { $0 != padding }
         let paddings = text.count - digits.count
-        guard paddings <= 2, text.dropFirst(digits.count).allSatisfy({ $0 == padding }) else {
-            return nil
-        }
+        guard paddings <= 2, text.dropFirst(digits.count).allSatisfy({ $0 == padding }),
+            let (bytes, rest) = bytes(of: digits)
+        else { return nil }
+        return rest == 0 ? bytes : nil
+    }
+
+    /// The bytes of digits, and the bits of the last one that no byte has; nil if one is no digit.
+    static func bytes(of digits: ArraySlice<UInt8>) -> (bytes: [UInt8], rest: UInt32)? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count * 3 / 4)
         var bits: UInt32 = 0
@@ -47,7 +52,7 @@ public enum Base64 {
             bytes.append(UInt8(truncatingIfNeeded: bits >> bitCount))
             bits &= 1 << bitCount - 1
         }
-        return bits == 0 ? bytes : nil
+        return (bytes, bits)
     }
 
     private static func value(of digit: UInt8) -> UInt8? {

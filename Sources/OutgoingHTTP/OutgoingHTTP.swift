@@ -6,6 +6,7 @@
 // A request ends with its response, with its timeout, or with its task. The last two are the same
 // to libcurl: the transfer is taken out of it. Only the time to connect is left to libcurl.
 
+public import HTTPValues
 public import NIOCore
 import Synchronization
 public import TaskLoops

@@ -2,6 +2,7 @@
 // salted hashes that passwords need protect against guessing, and such a key cannot be guessed. The
 // file contains hashes only.
 
+import Containers
 import Crypto
 import FoundationEssentials
 import Synchronization
@@ -35,7 +36,7 @@ public struct ServerKey: Hashable, Sendable {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         // The prefix lets secret scanners find keys.
-        let secret = "plk_" + Base64URL.encode(bytes)
+        let secret = "plk_" + Base64URL.encoded(bytes)
         return (secret, ServerKey(name: name, digest: hash(Array(secret.utf8))))
     }
 

@@ -1,4 +1,5 @@
 import Containers
+import HTTPValues
 import OutgoingHTTP
 
 /// The URL of a published key set.

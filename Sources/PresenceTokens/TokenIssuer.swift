@@ -58,8 +58,8 @@ public struct TokenIssuer: Sendable {
         do {
             let header = Header(alg: key.algorithm.rawValue, kid: kid ?? key.kid?.text)
             let parts = [try encoder.encode(header), try encoder.encode(claims)]
-            let text = parts.map { Base64URL.encode([UInt8]($0)) }.joined(separator: ".")
-            return text + "." + Base64URL.encode(try key.sign([UInt8](text.utf8)))
+            let text = parts.map { Base64URL.encoded([UInt8]($0)) }.joined(separator: ".")
+            return text + "." + Base64URL.encoded(try key.sign([UInt8](text.utf8)))
         } catch {
             throw .unsupported("a key that cannot sign")
         }

@@ -104,7 +104,7 @@ extension TokenKey {
             guard loose.alg ?? "HS256" == "HS256" else {
                 throw .unsupported(loose.unsupportedReason)
             }
-            guard let bytes = loose.k.flatMap({ Base64URL.decode($0.utf8) }) else {
+            guard let bytes = loose.k.flatMap({ Base64URL.decoded($0.utf8) }) else {
                 throw .brokenJSON
             }
             if let found = PublicContent(in: bytes) { throw .notASecret(found) }

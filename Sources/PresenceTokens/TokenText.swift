@@ -13,8 +13,8 @@ struct TokenText {
     init(_ token: [UInt8]) throws(TokenError) {
         let parts = token.split(
             separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, let head = Base64URL.decode(parts[0]),
-            let signature = Base64URL.decode(parts[2])
+        guard parts.count == 3, let head = Base64URL.decoded(parts[0]),
+            let signature = Base64URL.decoded(parts[2])
         else { throw .malformed }
         header = try decode(TokenHeader.self, head)
         signedText = Array(token[..<parts[1].endIndex])
@@ -24,7 +24,7 @@ struct TokenText {
 
     /// The claims. To be called after the signature has been verified.
     func claims() throws(TokenError) -> TokenClaims {
-        guard let text = Base64URL.decode(payload) else { throw .malformed }
+        guard let text = Base64URL.decoded(payload) else { throw .malformed }
         return try decode(TokenClaims.self, text)
     }
 }

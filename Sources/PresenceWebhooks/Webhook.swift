@@ -1,4 +1,5 @@
 import Containers
+import HTTPValues
 import Logging
 import NIOCore
 import PresenceServer

@@ -1,4 +1,4 @@
-public import OutgoingHTTP
+public import HTTPValues
 
 /// What a webhook posts.
 public enum WebhookStream: String, CaseIterable, Sendable {

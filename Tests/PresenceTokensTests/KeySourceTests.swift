@@ -180,7 +180,7 @@ private final class ScriptedFetcher: KeyFetcher {
     @Test func `secrets and private keys that are published are not used`() async throws {
         let published = try await PublishedKeys(["one"])
         let rest = String(decoding: published.json.dropFirst(9), as: UTF8.self)
-        let k = Base64URL.encode(bytes(TestKeys.secret))
+        let k = Base64URL.encoded(bytes(TestKeys.secret))
         let json =
             #"{"keys":[{"kty":"oct","kid":"s","k":"\#(k)"},"#
             + #"{"kty":"OKP","crv":"Ed25519","kid":"d","x":"AA","d":"AA"},"#

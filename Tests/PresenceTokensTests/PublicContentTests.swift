@@ -61,7 +61,7 @@ import Testing
         #expect(PublicContent(in: der.dropLast(3)) == .publicKey)
         let base64 = Data(der).base64EncodedString()
         let texts = [
-            base64, Base64URL.encode(der), String(base64.dropLast(7)), hex(der), hex(der, ":"),
+            base64, Base64URL.encoded(der), String(base64.dropLast(7)), hex(der), hex(der, ":"),
             hex(der, " "), hex(der, ":", "%02X"), hex(der, ", ", "0x%02x"), hex(der, "", "\\x%02x"),
             Data(pem.utf8).base64EncodedString(),
         ]
@@ -80,7 +80,7 @@ import Testing
         let der = Array(whole[start...])
         #expect(PublicContent(in: der) == .publicKey)
         expect(in: Data(der).base64EncodedString())
-        expect(in: "k=" + Base64URL.encode(der))
+        expect(in: "k=" + Base64URL.encoded(der))
         expect(in: hex(der, ":"))
     }
 
@@ -92,7 +92,7 @@ import Testing
             "[\(Self.jwk)]", "[\(Self.jwk)", Self.jwk.replacing("\"", with: "'"),
             "keys:\n- kty: OKP\n  crv: Ed25519\n  x: 11qYAYKxCrfVS\n", "kty : OKP", "KTY: EC",
             "kty = \"OKP\"\ncrv = \"Ed25519\"", "<kty>OKP</kty>",
-            Data(set.utf8).base64EncodedString(), "JWKS=" + Base64URL.encode(bytes(set)),
+            Data(set.utf8).base64EncodedString(), "JWKS=" + Base64URL.encoded(bytes(set)),
             hex(bytes(set)), "<RSAKeyValue><Modulus>0vx7</Modulus></RSAKeyValue>", "Modulus=C3A1",
         ] {
             expect(in: text)
@@ -112,7 +112,7 @@ import Testing
             #expect(PublicContent(in: point) == .publicKey, "\(point.count)")
             let base64 = Data(point).base64EncodedString()
             for text in [
-                base64, base64 + "\n", Base64URL.encode(point), hex(point), hex(point, ":"),
+                base64, base64 + "\n", Base64URL.encoded(point), hex(point), hex(point, ":"),
                 "0x" + hex(point), "KEY=" + base64, "export KEY=\"\(base64)\"",
                 "Key: " + hex(point),
             ] {
@@ -160,7 +160,7 @@ import Testing
                 #expect(PublicContent(in: random) == nil, "\(random)")
                 expect(nil, in: hex(random))
                 expect(nil, in: Data(random).base64EncodedString() + "\n")
-                expect(nil, in: Base64URL.encode(random))
+                expect(nil, in: Base64URL.encoded(random))
             }
             // Two UUIDs.
             let groups = [4, 2, 2, 2, 6, 4, 2, 2, 2, 6].map { hex(bytes($0)).uppercased() }

@@ -1,3 +1,4 @@
+import Containers
 import Testing
 
 @testable import PresenceTokens
@@ -53,8 +54,8 @@ import Testing
     }
 
     @Test func `a set of secrets can be rotated`() async throws {
-        let k = Base64URL.encode(bytes(TestKeys.secret))
-        let other = Base64URL.encode(Array(repeating: 7, count: 32))
+        let k = Base64URL.encoded(bytes(TestKeys.secret))
+        let other = Base64URL.encoded(Array(repeating: 7, count: 32))
         let set = #"{"keys":[{"kty":"oct","k":"\#(other)"},{"kty":"oct","kid":"n","k":"\#(k)"}]}"#
         let verifier = TokenVerifier(
             keys: try await KeySet(file: bytes(set)), rules: TokenRules())
@@ -65,7 +66,7 @@ import Testing
     }
 
     static let publicSecret =
-        "{\"kty\":\"oct\",\"k\":\"" + Base64URL.encode(bytes(TestKeys.ecPublic)) + "\"}"
+        "{\"kty\":\"oct\",\"k\":\"" + Base64URL.encoded(bytes(TestKeys.ecPublic)) + "\"}"
 
     @Test(
         arguments: [

@@ -116,7 +116,7 @@ import Testing
     @Test func `an unsigned token is invalid, whatever its header says`() async throws {
         let whole = try await token(Self.good)
         let parts = whole.split(separator: 46).map { String(decoding: $0, as: UTF8.self) }
-        let none = Base64URL.encode(bytes(#"{"alg":"none"}"#))
+        let none = Base64URL.encoded(bytes(#"{"alg":"none"}"#))
         let verifier = try await verifier()
         #expect(await verifier.error(bytes("\(parts[0]).\(parts[1]).")) == .signature)
         #expect(await verifier.error(bytes("\(none).\(parts[1]).")) == .algorithm)

@@ -1,6 +1,5 @@
 import Containers
-import NIOCore
-import OutgoingHTTP
+import HTTPValues
 import Testing
 
 @testable import PresenceWebhooks

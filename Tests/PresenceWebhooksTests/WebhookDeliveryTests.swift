@@ -1,5 +1,6 @@
 import Containers
 import Foundation
+import HTTPValues
 import NIOCore
 import NIOPosix
 import OutgoingHTTP

@@ -1,7 +1,7 @@
+import HTTPValues
 import Logging
 import NIOCore
 import NIOPosix
-import OutgoingHTTP
 import PresenceCore
 import PresenceWire
 import Synchronization

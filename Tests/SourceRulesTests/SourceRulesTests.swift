@@ -33,8 +33,8 @@ import Testing
         (
             "Glibc",
             [
-                "EventLoop", "OutgoingHTTP", "PresenceBench", "PresenceClient", "PresenceHTTP",
-                "PresenceStore", "PresenceWebhooks",
+                "EventLoop", "HTTPValues", "OutgoingHTTP", "PresenceBench", "PresenceClient",
+                "PresenceHTTP", "PresenceStore",
             ]
         ),
         ("ArgumentParser", ["CommandSupport", "porchlight", "porchlight-bench"]),

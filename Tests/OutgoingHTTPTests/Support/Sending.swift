@@ -1,3 +1,4 @@
+import HTTPValues
 import NIOCore
 import NIOPosix
 import TaskLoops

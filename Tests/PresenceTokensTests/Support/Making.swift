@@ -1,3 +1,4 @@
+import Containers
 import Crypto
 import Foundation
 import NIOPosix
@@ -18,8 +19,8 @@ func token(
     header: String = #"{"alg":"HS256"}"#, _ claims: String, secret: String = TestKeys.secret
 ) async throws -> [UInt8] {
     let key = try await TokenKey(secret: bytes(secret), kid: nil)
-    let text = Base64URL.encode(bytes(header)) + "." + Base64URL.encode(bytes(claims))
-    return bytes(text + "." + Base64URL.encode(try key.sign(bytes(text))))
+    let text = Base64URL.encoded(bytes(header)) + "." + Base64URL.encoded(bytes(claims))
+    return bytes(text + "." + Base64URL.encoded(try key.sign(bytes(text))))
 }
 
 /// A judge by the secret.
@@ -53,8 +54,8 @@ struct PublishedKeys {
         var makers: [String: TokenIssuer] = [:]
         for kid in kids {
             let key = Curve25519.Signing.PrivateKey()
-            let x = Base64URL.encode([UInt8](key.publicKey.rawRepresentation))
-            let d = Base64URL.encode([UInt8](key.rawRepresentation))
+            let x = Base64URL.encoded([UInt8](key.publicKey.rawRepresentation))
+            let d = Base64URL.encoded([UInt8](key.rawRepresentation))
             let open = #""kty":"OKP","crv":"Ed25519","kid":"\#(kid)","x":"\#(x)""#
             keys.append("{\(open)}")
             makers[kid] = try await TokenIssuer(file: bytes(#"{\#(open),"d":"\#(d)"}"#))

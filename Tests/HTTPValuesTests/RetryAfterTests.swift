@@ -1,6 +1,5 @@
+import HTTPValues
 import Testing
-
-@testable import PresenceWebhooks
 
 @Suite struct `When a receiver asks to be tried again` {
     @Test(arguments: [

@@ -1,14 +1,15 @@
 import Glibc
 
 /// When a receiver wants the next attempt: RFC 9110, 10.2.3.
-enum RetryAfter: Hashable {
+public enum RetryAfter: Hashable, Sendable {
+    /// From the response on.
     case seconds(Int)
     /// In seconds since 1970 UTC.
     case at(Int64)
 
     /// Nil if the text is neither a number of seconds nor a date in the current format
     /// (IMF-fixdate).
-    init?(_ text: String) {
+    public init?(_ text: String) {
         if !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
             self = .seconds(Int(text) ?? .max)
         } else if let time = Self.time(ofDate: Array(text.utf8)) {
@@ -19,7 +20,7 @@ enum RetryAfter: Hashable {
     }
 
     /// The seconds until then; 0 if that time has passed.
-    func seconds(at now: Int64) -> Int {
+    public func seconds(at now: Int64) -> Int {
         switch self {
         case .seconds(let seconds): seconds
         case .at(let time): Int(clamping: max(0, time - now))
