@@ -140,6 +140,13 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "HTTPValues", swiftSettings: strict),
         .target(
+            name: "WebPush",
+            dependencies: [
+                "Containers", "HTTPValues", "PresenceWire",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict),
+        .target(
             name: "OutgoingHTTP",
             dependencies: [
                 "CCurl", "EventLoop", "HTTPValues", "TaskLoops",
@@ -237,6 +244,13 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(name: "HTTPValuesTests", dependencies: ["HTTPValues"], swiftSettings: common),
+        .testTarget(
+            name: "WebPushTests",
+            dependencies: [
+                "Containers", "HTTPValues", "WebPush",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: common),
         .testTarget(
             name: "OutgoingHTTPTests",
             dependencies: [

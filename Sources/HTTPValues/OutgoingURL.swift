@@ -14,6 +14,8 @@ public struct OutgoingURL: Hashable, Sendable {
     public let isEncrypted: Bool
     /// The host, in small letters; an IPv6 address without its brackets.
     public let host: String
+    /// The port, also if it is not written.
+    public let port: UInt16
 
     /// Whether the host is this machine, by its name or address.
     public var isOnThisMachine: Bool {
@@ -36,15 +38,17 @@ public struct OutgoingURL: Hashable, Sendable {
         let rest = bytes.dropFirst(scheme.1.utf8.count)
         guard !rest.contains(UInt8(ascii: "#")) else { throw .fragment }
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
-        host = try Self.host(ofAuthority: rest[..<(end ?? rest.endIndex)])
+        let authority = try Self.parts(ofAuthority: rest[..<(end ?? rest.endIndex)])
+        host = authority.host
+        port = authority.port ?? (scheme.0 ? 443 : 80)
         try Self.check(target: rest[(end ?? rest.endIndex)...])
         self.text = text
         isEncrypted = scheme.0
     }
 
-    private static func host(
+    private static func parts(
         ofAuthority authority: ArraySlice<UInt8>
-    ) throws(OutgoingURLError) -> String {
+    ) throws(OutgoingURLError) -> (host: String, port: UInt16?) {
         guard !authority.contains(UInt8(ascii: "@")) else { throw .credentials }
         let isBracketed = authority.first == UInt8(ascii: "[")
         let mark = isBracketed ? UInt8(ascii: "]") : UInt8(ascii: ":")
@@ -55,12 +59,12 @@ public struct OutgoingURL: Hashable, Sendable {
         let afterHost = authority[end...].dropFirst(isBracketed ? 1 : 0)
         guard !host.isEmpty else { throw .noHost }
         guard host.allSatisfy(isBracketed ? isOfAddress : isOfHost) else { throw .host }
-        if !afterHost.isEmpty {
-            guard afterHost.first == UInt8(ascii: ":"), isPort(afterHost.dropFirst()) else {
-                throw .port
-            }
+        let name = String(decoding: host.map(lowercased), as: UTF8.self)
+        guard !afterHost.isEmpty else { return (name, nil) }
+        guard afterHost.first == UInt8(ascii: ":"), let port = port(afterHost.dropFirst()) else {
+            throw .port
         }
-        return String(decoding: host.map(lowercased), as: UTF8.self)
+        return (name, port)
     }
 
     private static func check(target: ArraySlice<UInt8>) throws(OutgoingURLError) {
@@ -104,11 +108,12 @@ extension OutgoingURL {
         Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 
-    private static func isPort(_ digits: ArraySlice<UInt8>) -> Bool {
+    /// Nil: not 1 to 65535.
+    private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
         guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
-            return false
+            return nil
         }
-        return UInt16(String(decoding: digits, as: UTF8.self)) ?? 0 > 0
+        return UInt16(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
     }
 
     private static func isOfHost(_ byte: UInt8) -> Bool {

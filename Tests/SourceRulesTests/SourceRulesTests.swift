@@ -20,13 +20,13 @@ import Testing
         ("CEmbeddedFiles", ["PresenceHTTP"]), ("CExpat", ["XML"]),
         ("CLibUV", ["EventLoop"]), ("COpenSSL", ["TLSSessions"]),
         ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
-        ("Crypto", ["Passwords", "PresenceHTTP", "PresenceTokens", "PresenceWebhooks"]),
+        ("Crypto", ["Passwords", "PresenceHTTP", "PresenceTokens", "PresenceWebhooks", "WebPush"]),
         ("CryptoExtras", ["Passwords"]),
         (
             "Foundation",
             [
                 "CommandSupport", "PresenceStore", "PresenceClient", "PresenceBench",
-                "PresenceTokens", "porchlight", "porchlight-bench",
+                "PresenceTokens", "WebPush", "porchlight", "porchlight-bench",
             ]
         ),
         ("JWTKit", ["PresenceTokens"]),

@@ -1,0 +1,44 @@
+import Containers
+import Crypto
+import FoundationEssentials
+import PresenceWire
+
+/// What a browser gives a page that may push to it: `JSON.stringify(subscription)`.
+public struct PushSubscription: Sendable {
+    /// The most bytes of the text: as many as a push address of a device may have.
+    public static let byteCountMax = 2_048
+
+    /// Where it is sent to.
+    public let endpoint: PushEndpoint
+    /// The browser's key, a point of P-256.
+    let key: P256.KeyAgreement.PublicKey
+    /// The browser's secret, 16 bytes.
+    let secret: [UInt8]
+
+    /// Nil if this is no subscription, such as a push address of another kind. It is a client that
+    /// has written it: all of it is checked, and other members are ignored.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Self.byteCountMax, bytes.first == UInt8(ascii: "{"),
+            (try? StrictJSON.check(bytes)) != nil,
+            let members = try? JSONDecoder().decode(Members.self, from: Data(bytes)),
+            let endpoint = PushEndpoint(members.endpoint),
+            let point = Base64URL.decoded(members.keys.p256dh.utf8), point.count == 65,
+            let key = try? P256.KeyAgreement.PublicKey(x963Representation: point),
+            let secret = Base64URL.decoded(members.keys.auth.utf8), secret.count == 16
+        else { return nil }
+        (self.endpoint, self.key, self.secret) = (endpoint, key, secret)
+    }
+
+    /// The members as browsers write them.
+    private struct Members: Decodable {
+        struct Keys: Decodable {
+            var p256dh: String
+            var auth: String
+        }
+        var endpoint: String
+        /// Not used: the push service says that a subscription has expired.
+        var expirationTime: Double?
+        var keys: Keys
+    }
+}
