@@ -5,8 +5,11 @@
 #define CURL_STRICTER
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
 
 /// Takes bytes of a response, and returns their number; any other number ends the transfer.
 typedef size_t (*ccurl_sink)(char *bytes, size_t size, size_t count, void *owner);
@@ -39,6 +42,32 @@ static inline CURLcode ccurl_set_sinks(CURL *easy, void *owner, ccurl_sink line,
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, part);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_WRITEDATA, owner);
     return code;
+}
+
+/// Opens a socket for an address, or returns CURL_SOCKET_BAD.
+typedef curl_socket_t (*ccurl_opener)(
+    void *owner, curlsocktype purpose, struct curl_sockaddr *address);
+
+/// What opens the sockets of a transfer.
+static inline CURLcode ccurl_set_opener(CURL *easy, void *owner, ccurl_opener opener) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, opener);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, owner) : code;
+}
+/// Copies the bytes of an address, at most 16, and returns their number; 0: it is of another kind.
+static inline size_t ccurl_address(const struct curl_sockaddr *address, uint8_t *bytes) {
+    const struct sockaddr *any = &address->addr;
+    if (address->family == AF_INET && address->addrlen >= sizeof(struct sockaddr_in)) {
+        memcpy(bytes, &((const struct sockaddr_in *)any)->sin_addr, 4);
+        return 4;
+    }
+    if (address->family == AF_INET6 && address->addrlen >= sizeof(struct sockaddr_in6)) {
+        memcpy(bytes, &((const struct sockaddr_in6 *)any)->sin6_addr, 16);
+        return 16;
+    }
+    return 0;
+}
+static inline curl_socket_t ccurl_open(const struct curl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 // A transfer's number is kept in its handle, where libcurl has room for a pointer.

@@ -24,19 +24,30 @@ public struct OutgoingRequest: Sendable {
     let headers: [(String, String)]
     let timeoutSeconds: Int
     let responseBytesMax: Int
+    let reach: Reach
+
+    /// Where a request may be sent.
+    public enum Reach: Sendable {
+        /// To any address: the operator has named the URL.
+        case anywhere
+        /// To public addresses only, whatever the host of the URL resolves to. If the environment
+        /// names a proxy, every such request is sent through it, and the proxy decides.
+        case publicAddresses
+    }
 
     /// A request, without redirects.
     ///
     /// It ends after `timeoutSeconds`. `responseBytesMax` bytes of the response's body are kept.
     public init(
         _ method: Method, _ url: OutgoingURL, headers: [(String, String)], timeoutSeconds: Int,
-        responseBytesMax: Int
+        responseBytesMax: Int, reach: Reach = .anywhere
     ) {
         self.method = method
         self.url = url
         self.headers = headers
         self.timeoutSeconds = timeoutSeconds
         self.responseBytesMax = responseBytesMax
+        self.reach = reach
     }
 }
 
@@ -48,8 +59,19 @@ public final class OutgoingHTTP: Sendable {
     private let lastID = Atomic<UInt64>(0)
 
     /// A client without connections. It keeps connections open after a request, for further ones.
-    public convenience init(on loop: TaskLoop, connectSecondsMax: Int64 = 5) {
-        self.init(on: loop, TransferRules(connectSecondsMax: Int(connectSecondsMax)))
+    ///
+    /// At most `transfersMax` requests are in flight, over at most `connectionsMax` connections if
+    /// that is given; others wait. Servers are verified with the authorities of the system, or with
+    /// those in the file at `authoritiesPath`.
+    public convenience init(
+        on loop: TaskLoop, connectSecondsMax: Int64 = 5, transfersMax: Int = 64,
+        connectionsMax: Int? = nil, authoritiesPath: String? = nil
+    ) {
+        self.init(
+            on: loop,
+            TransferRules(
+                connectSecondsMax: Int(connectSecondsMax), transfersMax: transfersMax,
+                connectionsMax: connectionsMax, authoritiesPath: authoritiesPath))
     }
 
     init(on loop: TaskLoop, _ rules: TransferRules) {

@@ -1,4 +1,6 @@
 import CCurl
+import Glibc
+import HTTPValues
 import NIOCore
 
 /// A request in libcurl. Only the thread of libcurl has it.
@@ -7,6 +9,8 @@ import NIOCore
     let easy: OpaquePointer
     private var collector: ResponseCollector
     private var headers: UnsafeMutablePointer<curl_slist>?
+    /// Whether a connection was not made because its address is not public.
+    private var hasRefusedAddress = false
     /// Where libcurl says what failed.
     private let message: UnsafeMutablePointer<CChar>
 
@@ -71,9 +75,34 @@ import NIOCore
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         if let path = rules.authoritiesPath { try set(CURLOPT_CAINFO, path) }
-        // The operator of the proxy could replace what a program on this machine says.
-        if order.request.url.isOnThisMachine { try set(CURLOPT_PROXY, "") }
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if order.request.reach == .publicAddresses {
+            try setPublicAddresses()
+        } else if order.request.url.isOnThisMachine {
+            // The operator of the proxy could replace what a program on this machine says.
+            try set(CURLOPT_PROXY, "")
+        }
+    }
+
+    /// Without a proxy, each address is looked at before it is connected to. Through one, only the
+    /// proxy knows the address, and its own may be private; so no host may be exempt from it.
+    private func setPublicAddresses() throws(OutgoingError) {
+        let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        let values = names.compactMap { name in
+            unsafe getenv(name).map { unsafe String(cString: $0) }
+        }
+        let proxy = values.first { !$0.isEmpty } ?? ""
+        try set(CURLOPT_PROXY, proxy)
+        guard proxy.isEmpty else { return try set(CURLOPT_NOPROXY, "") }
+        let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+        try check(unsafe ccurl_set_opener(easy, owner, openSocket))
+    }
+
+    /// Whether a connection to an address may be made.
+    fileprivate func admits(_ address: [UInt8]) -> Bool {
+        let isPublic = PublicAddress.contains(address)
+        if !isPublic { hasRefusedAddress = true }
+        return isPublic
     }
 
     private func set(_ option: CURLoption, _ value: Int) throws(OutgoingError) {
@@ -109,6 +138,8 @@ import NIOCore
             return .failure(.noResponse("the response has more than \(max) bytes of headers"))
         case .malformedStatus: return .failure(.malformedResponse)
         case .bodyTooLong: break
+        case nil where code == CURLE_COULDNT_CONNECT && hasRefusedAddress:
+            return .failure(.cannotConnect("its address is not public"))
         case nil where code != CURLE_OK: return .failure(OutgoingError(ending(code)))
         case nil: break
         }
@@ -150,6 +181,20 @@ private func takePart(
     _ owner: UnsafeMutableRawPointer?
 ) -> Int {
     unsafe take(bytes, size &* count, owner) { $0.take(part: $1) }
+}
+
+private func openSocket(
+    _ owner: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
+    _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let owner = unsafe owner, let address = unsafe address else { return CURL_SOCKET_BAD }
+    let transfer = unsafe Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = unsafe bytes.withUnsafeMutableBufferPointer {
+        unsafe ccurl_address(address, $0.baseAddress)
+    }
+    guard transfer.admits(Array(bytes[..<count])) else { return CURL_SOCKET_BAD }
+    return unsafe ccurl_open(address)
 }
 
 /// Returns the number of the bytes, or another one, which ends the transfer.

@@ -9,6 +9,8 @@ struct TransferRules: Sendable {
     var idleSecondsMax = 60
     /// The most transfers at once; others wait for their end.
     var transfersMax = 64
+    /// The most connections at once; nil: as many as transfers.
+    var connectionsMax: Int?
     /// The file with the authorities that are trusted; nil for those of the system.
     var authoritiesPath: String?
 }
@@ -25,6 +27,9 @@ struct TransferRules: Sendable {
         self.rules = rules
         // Idle connections included.
         unsafe ccurl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, rules.transfersMax)
+        if let count = rules.connectionsMax {
+            unsafe ccurl_multi_set_number(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, count)
+        }
     }
 
     /// A handle for many transfers, which other threads can wake. Nil if something is short.
