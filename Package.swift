@@ -181,10 +181,17 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "Deliveries",
+            dependencies: [
+                "HTTPValues", "OutgoingHTTP", "PresenceGateway", "PresenceWire",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .target(
             name: "PresenceWebhooks",
             dependencies: [
-                "Containers", "HTTPValues", "OutgoingHTTP", "PresenceCore", "PresenceGateway",
-                "PresenceServer", "PresenceWire", "PrometheusText", "TaskLoops",
+                "Containers", "Deliveries", "HTTPValues", "OutgoingHTTP", "PresenceCore",
+                "PresenceGateway", "PresenceServer", "PresenceWire", "PrometheusText", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -193,8 +200,8 @@ let package = Package(
         .executableTarget(
             name: "porchlight",
             dependencies: [
-                "CommandSupport", "Containers", "EventLoop", "OutgoingHTTP", "Passwords",
-                "PresenceClient", "PresenceGateway", "PresenceHTTP", "PresenceServer",
+                "CommandSupport", "Containers", "Deliveries", "EventLoop", "OutgoingHTTP",
+                "Passwords", "PresenceClient", "PresenceGateway", "PresenceHTTP", "PresenceServer",
                 "PresenceTokens", "PresenceWebhooks", "PresenceWire", "PresenceXMPP",
                 "PrometheusText", "TLSSessions", "TaskLoops",
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -316,10 +323,19 @@ let package = Package(
             dependencies: ["EventLoop", "PresenceWire", "SecureLoop", "TLSSessions"],
             path: "Tests/WebSocket/EchoServer", swiftSettings: common),
         .testTarget(
+            name: "DeliveriesTests",
+            dependencies: [
+                "Containers", "Deliveries", "HTTPValues", "OutgoingHTTP", "TaskLoops",
+                "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: common),
+        .testTarget(
             name: "PresenceWebhooksTests",
             dependencies: [
-                "Containers", "HTTPValues", "OutgoingHTTP", "PresenceCore", "PresenceWebhooks",
-                "PresenceWire", "TaskLoops", "TestSupport",
+                "Containers", "Deliveries", "PresenceCore", "PresenceWebhooks", "PresenceWire",
+                "TaskLoops", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

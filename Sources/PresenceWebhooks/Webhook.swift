@@ -1,4 +1,5 @@
 import Containers
+import Deliveries
 import HTTPValues
 import Logging
 import NIOCore
@@ -11,8 +12,8 @@ import TaskLoops
 final class Webhook: Sendable {
     /// What a webhook needs from outside.
     struct Environment: Sendable {
-        var delivery: any WebhookDelivery
-        var positions: WebhookPositions
+        var delivery: any Delivery
+        var positions: ReaderPositions
         /// Where it waits between attempts.
         var loop: TaskLoop
         /// Milliseconds since 1970 UTC.
@@ -148,12 +149,13 @@ final class Webhook: Sendable {
         let signature = Signature.value(
             of: body.readableBytesView, seconds: environment.wallMilliseconds() / 1_000,
             secret: endpoint.secret)
+        let headers = [
+            ("Content-Type", "application/json"), ("User-Agent", "porchlight"),
+            (Signature.header, signature),
+        ]
         return await environment.delivery.attempt(
-            body, to: endpoint.url,
-            headers: [
-                ("Content-Type", "application/json"), ("User-Agent", "porchlight"),
-                (Signature.header, signature),
-            ], timeoutSeconds: settings.timeoutSeconds)
+            DeliveryRequest(body, to: endpoint.url, headers: headers),
+            timeoutSeconds: settings.timeoutSeconds)
     }
 
     private func recordSuccess(_ batch: Batch, failures: Int) {

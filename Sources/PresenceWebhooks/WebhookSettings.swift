@@ -1,35 +1,3 @@
-/// Where positions are stored: on disk, or elsewhere in tests.
-public struct WebhookPositions: Sendable {
-    let read: @Sendable (_ name: String) -> [UInt8]?
-    let write: @Sendable (_ name: String, _ content: [UInt8]) -> Bool
-
-    /// `write` returns true when the whole content is durable. If it fails, the previous content
-    /// remains.
-    public init(
-        read: @escaping @Sendable (_ name: String) -> [UInt8]?,
-        write: @escaping @Sendable (_ name: String, _ content: [UInt8]) -> Bool
-    ) {
-        self.read = read
-        self.write = write
-    }
-
-    private static let header = "porchlight webhook 1\n"
-
-    /// The position of an endpoint; nil for the beginning.
-    func cursor(of name: String) -> String? {
-        guard let content = read(name) else { return nil }
-        let text = String(decoding: content, as: UTF8.self)
-        guard text.hasPrefix(Self.header), text.hasSuffix("\n") else { return nil }
-        let cursor = text.dropFirst(Self.header.count).dropLast()
-        return cursor.isEmpty ? nil : String(cursor)
-    }
-
-    /// Stores the position of an endpoint; nil for the beginning.
-    func store(_ cursor: String?, of name: String) -> Bool {
-        write(name, Array("\(Self.header)\(cursor ?? "")\n".utf8))
-    }
-}
-
 /// How webhooks post.
 public struct WebhookSettings: Sendable {
     /// The endpoints.

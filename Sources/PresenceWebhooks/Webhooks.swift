@@ -1,3 +1,4 @@
+public import Deliveries
 public import Logging
 public import OutgoingHTTP
 public import PresenceGateway
@@ -12,7 +13,7 @@ public final class Webhooks: Sendable {
 
     /// Nothing is posted before `start`.
     public init(
-        _ settings: WebhookSettings, over http: OutgoingHTTP, positions: WebhookPositions,
+        _ settings: WebhookSettings, over http: OutgoingHTTP, positions: ReaderPositions,
         wallMilliseconds: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.http = http

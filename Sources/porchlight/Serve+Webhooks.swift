@@ -2,6 +2,7 @@
 
 import CommandSupport
 import Containers
+import Deliveries
 import EventLoop
 import Foundation
 import Logging
@@ -124,7 +125,8 @@ extension Webhooks {
     convenience init(
         _ settings: WebhookSettings, over http: OutgoingHTTP, directory: String, logger: Logger
     ) {
-        let positions = WebhookPositions(
+        let positions = ReaderPositions(
+            of: "webhook",
             read: { SideFile(directory: directory, name: "webhook-\($0)").read(bytesMax: 1_024) },
             write: { SideFile(directory: directory, name: "webhook-\($0)").put($1) })
         self.init(

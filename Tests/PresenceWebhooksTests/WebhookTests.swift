@@ -1,4 +1,4 @@
-import HTTPValues
+import Deliveries
 import Logging
 import NIOCore
 import NIOPosix
@@ -11,7 +11,7 @@ import Testing
 @testable import PresenceWebhooks
 
 /// A feed, a receiver and a disk that do as they are told, and what has happened to them.
-final class Stage: WebhookDelivery, FeedConnection, Sendable {
+final class Stage: Delivery, FeedConnection, Sendable {
     private struct State {
         var items: [FeedItem]
         var statuses: [Int]
@@ -54,18 +54,17 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
 
     func close() {}
 
-    func attempt(
-        _ body: ByteBuffer, to url: OutgoingURL, headers: [(String, String)], timeoutSeconds: Int
-    ) async -> DeliveryOutcome {
+    func attempt(_ request: DeliveryRequest, timeoutSeconds: Int) async -> DeliveryOutcome {
         let status = state.withLock { $0.statuses.isEmpty ? 204 : $0.statuses.removeFirst() }
-        let text = String(buffer: body)
+        let text = String(buffer: request.body)
         let marks = ["reset", "snapshot", "synced"].filter { text.contains("\"\($0)\"") }
         note("post \(text.split(separator: "\"")[3].split(separator: "-")[1]) \(marks) \(status)")
         return status == 0 ? .noResponse("no response") : .response(status: status)
     }
 
-    var positions: WebhookPositions {
-        WebhookPositions(
+    var positions: ReaderPositions {
+        ReaderPositions(
+            of: "webhook",
             read: { [self] _ in state.withLock { $0.kept } },
             write: { [self] _, content in
                 let isKept = state.withLock { state in

@@ -1,4 +1,5 @@
 import Containers
+import Deliveries
 import Foundation
 import HTTPValues
 import NIOCore
@@ -8,16 +9,14 @@ import TaskLoops
 import TestSupport
 import Testing
 
-@testable import PresenceWebhooks
-
-@Suite struct `A webhook delivery` {
+@Suite struct `A delivery` {
     private func attempt(to url: String, timeoutSeconds: Int = 3_600) async throws
         -> DeliveryOutcome
     {
         let loop = TaskLoop(MultiThreadedEventLoopGroup.singleton.next())
         let http = OutgoingHTTP(on: loop, connectSecondsMax: 3_600)
         let outcome = await HTTPDelivery(http: http).attempt(
-            ByteBuffer(string: "{}"), to: try OutgoingURL(url), headers: [],
+            DeliveryRequest(ByteBuffer(string: "{}"), to: try OutgoingURL(url), headers: []),
             timeoutSeconds: timeoutSeconds)
         await http.stop()
         return outcome

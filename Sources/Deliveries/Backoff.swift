@@ -1,23 +1,25 @@
 /// The time to wait after a failure: random, between 0 and a bound that doubles with each failure
 /// ("full jitter"), so that endpoints that failed at the same time do not retry at the same time.
-struct Backoff {
+public struct Backoff: Sendable {
     /// The longest time that a receiver can ask for, in seconds.
     static let retryAfterSecondsMax = 3_600
 
-    let millisecondsMin: Int
-    let millisecondsMax: Int
+    private let millisecondsMin: Int
+    private let millisecondsMax: Int
     /// Failures since the last success.
-    private(set) var failures = 0
+    public private(set) var failures = 0
 
-    init(millisecondsMin: Int = 1_000, millisecondsMax: Int) {
+    /// Without failures. The first wait is of at most `millisecondsMin`.
+    public init(millisecondsMin: Int = 1_000, millisecondsMax: Int) {
         self.millisecondsMin = millisecondsMin
         self.millisecondsMax = millisecondsMax
     }
 
-    mutating func succeed() { failures = 0 }
+    /// There are no failures any longer.
+    public mutating func succeed() { failures = 0 }
 
     /// The milliseconds to wait after one more failure; at least what the receiver asked for.
-    mutating func fail(
+    public mutating func fail(
         retryAfterSeconds: Int? = nil, _ random: inout some RandomNumberGenerator
     ) -> Int {
         let doublings = min(failures, 30)
