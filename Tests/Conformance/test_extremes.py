@@ -58,6 +58,16 @@ class Extremes(Case):
             params["device"] = rng.choice(("d0", "d" * 64, ""))
         return params
 
+    @classmethod
+    def message_to_labels(cls, rng):
+        """The same for devices that have labels, of which the tests set `a` and `acc0`."""
+        params = cls.message(rng, [])
+        for name in ("accounts", "device"):
+            params.pop(name, None)
+        params.update(rng.choice(({"aliases": ["a", "b"]}, {"tags": ["acc0"], "tagsNot": ["x"]},
+                                  {"tagsAll": ["acc0"]})))
+        return params
+
     @staticmethod
     def last_message(client):
         """The last message that a client was sent; None: there is none."""
@@ -100,9 +110,11 @@ class Extremes(Case):
                     ("subscribers", {"type": 1, "publisher": "acc-0"}),
                     ("sessions", {"account": "acc-0"}),
                     ("send", dict(self.message(rng, names[:100]), account=rng.choice(names))),
+                    ("send", self.message_to_labels(rng)),
                     ("discard", {"account": rng.choice(names)}),
                     ("setDevice", {"account": "acc-0", "device": rng.choice(names),
-                                   "alias": "a", "pushAddress": "\x01" * 2048}),
+                                   "alias": "a", "tags": ["acc0"],
+                                   "pushAddress": "\x01" * 2048}),
                     ("devices", {"account": "acc-0"}),
                     ("why", {"subscriber": "acc-0", "publisher": "acc-1", "type": 1}),
                     ("kick", {"account": "acc-2", "reason": "\x02" * rng.choice((0, 4096))}),
