@@ -14,8 +14,7 @@ public struct PushRequest: Sendable {
     /// Its body, encrypted.
     public let body: [UInt8]
 
-    /// A request for one browser. `now`: milliseconds since 1970. `random`: for the key and the
-    /// salt of this message.
+    /// A request for one browser, with a key and a salt of its own. `now`: milliseconds since 1970.
     public init(
         _ plaintext: [UInt8], of message: PushMessage, to subscription: PushSubscription,
         _ tokens: inout VAPIDTokens, at now: Int64
