@@ -188,6 +188,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "PresencePush",
+            dependencies: [
+                "Containers", "Deliveries", "HTTPValues", "OutgoingHTTP", "PresenceCore",
+                "PresenceGateway", "PresenceServer", "PresenceWire", "PrometheusText", "TaskLoops",
+                "WebPush",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .target(
             name: "PresenceWebhooks",
             dependencies: [
                 "Containers", "Deliveries", "HTTPValues", "OutgoingHTTP", "PresenceCore",
@@ -201,9 +211,9 @@ let package = Package(
             name: "porchlight",
             dependencies: [
                 "CommandSupport", "Containers", "Deliveries", "EventLoop", "OutgoingHTTP",
-                "Passwords", "PresenceClient", "PresenceGateway", "PresenceHTTP", "PresenceServer",
-                "PresenceTokens", "PresenceWebhooks", "PresenceWire", "PresenceXMPP",
-                "PrometheusText", "TLSSessions", "TaskLoops",
+                "Passwords", "PresenceClient", "PresenceGateway", "PresenceHTTP", "PresencePush",
+                "PresenceServer", "PresenceTokens", "PresenceWebhooks", "PresenceWire",
+                "PresenceXMPP", "PrometheusText", "TLSSessions", "TaskLoops", "WebPush",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -327,6 +337,16 @@ let package = Package(
             dependencies: [
                 "Containers", "Deliveries", "HTTPValues", "OutgoingHTTP", "TaskLoops",
                 "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "PresencePushTests",
+            dependencies: [
+                "Containers", "Deliveries", "HTTPValues", "OutgoingHTTP", "PresenceCore",
+                "PresencePush", "PresenceWire", "TaskLoops", "WebPush",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

@@ -165,10 +165,10 @@ import Testing
                     let name = String(sample.prefix { $0 != "{" })
                     return [name, name.replacing(/_bucket$/, with: "")]
                 })
-            // Those of HTTP and webhooks are there where these are: `Tests/Metrics` has both.
+            // Those of HTTP, webhooks and Web Push are there where these are: in `Tests/Metrics`.
             let missing = asked.filter {
                 !names.contains(String($0))
-                    && !$0.starts(with: /porchlight_(webhook|http|gateway)_/)
+                    && !$0.starts(with: /porchlight_(webhook|push|http|gateway)_/)
             }
             #expect(missing.isEmpty, "docs/\(page)")
         }

@@ -163,6 +163,8 @@ struct FeedShare: Sendable {
     var count: Int
     /// When the first of them happened; nil if there is none.
     var firstTime: Wall?
+    /// Of undelivered messages: the numbers of their hand-overs.
+    var numbers: [UInt64] = []
 }
 
 /// The answer to a question about the service, or to a change of a password.

@@ -46,11 +46,14 @@ public struct FeedEvents: Hashable, Sendable {
     public var count: Int
     /// When the first of them happened.
     public var firstTime: Wall
+    /// Of undelivered messages: the position after each.
+    public var numbers: [UInt64]
 
     /// These events.
-    public init(bytes: [UInt8], count: Int, firstTime: Wall) {
+    public init(bytes: [UInt8], count: Int, firstTime: Wall, numbers: [UInt64] = []) {
         self.bytes = bytes
         self.count = count
         self.firstTime = firstTime
+        self.numbers = numbers
     }
 }

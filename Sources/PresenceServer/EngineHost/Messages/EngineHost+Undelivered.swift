@@ -100,7 +100,8 @@ extension EngineHost {
             contents[id] = DeliveredMessage(id, row)
         }
         // How far the texts have come when enough are encoded.
-        var (upTo, count) = (share.upTo, 0)
+        var upTo = share.upTo
+        var numbers: [UInt64] = []
         var firstTime: Wall?
         var encoded: [UInt8] = []
         for message in share.messages {
@@ -108,19 +109,20 @@ extension EngineHost {
                 let entry = entry(of: message, content, at: now)
             else { continue }
             encoded.appendUndelivered(
-                entry, isFirst: count == 0,
+                entry, isFirst: numbers.isEmpty,
                 textBytesMax: configuration.engine.undeliveredBytesMax)
-            count += 1
+            numbers.append(message.handOver.number)
             firstTime = firstTime ?? content.time
             if encoded.count >= Self.shareBytesMax {
                 upTo = message.handOver.number
                 break
             }
         }
-        guard count > 0 else { return undelivered.pass(place, upTo: share.upTo) }
+        guard !numbers.isEmpty else { return undelivered.pass(place, upTo: share.upTo) }
         let list = output.shared.add { bytes, _ in bytes.append(contentsOf: encoded) }
         undelivered.sent(upTo: upTo, to: place)
-        let sent = FeedShare(list: list, count: count, firstTime: firstTime)
+        let sent = FeedShare(
+            list: list, count: numbers.count, firstTime: firstTime, numbers: numbers)
         output.append(
             .feed(.undelivered(sent, FeedCursor(epoch: undelivered.identity, seq: upTo))),
             for: undelivered.readers[place].connection)

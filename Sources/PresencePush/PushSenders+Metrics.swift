@@ -1,0 +1,33 @@
+import PrometheusText
+
+extension PushSenders {
+    /// The metrics of each reader, in the Prometheus text format; empty without Web Push.
+    ///
+    /// The label is the entry of `push-hosts`, which the operator chose.
+    public func metricsText() -> [UInt8] {
+        let all = snapshot()
+        var text = MetricsText()
+        func add(
+            _ kind: MetricsText.Kind, _ name: StaticString, _ help: StaticString,
+            _ value: (PushCounters) -> Int
+        ) {
+            guard !all.isEmpty else { return }
+            text.begin(kind, name, help)
+            for counters in all { text.sample(value(counters), .init("host", counters.host)) }
+        }
+        add(
+            .counter, "porchlight_push_sent_total", "Pushes accepted by the push service.", \.sent)
+        add(.counter, "porchlight_push_failures_total", "Failed attempts.", \.failures)
+        add(
+            .counter, "porchlight_push_dropped_total",
+            "Pushes refused, or failed too often while others succeeded.", \.dropped)
+        add(
+            .counter, "porchlight_push_addresses_removed_total",
+            "Push addresses removed because the push service no longer has them.",
+            \.addressesRemoved)
+        add(
+            .gauge, "porchlight_push_lag_seconds",
+            "Age of the oldest message with a push that is not finished.", \.lagSeconds)
+        return text.bytes
+    }
+}

@@ -1,0 +1,44 @@
+import PresenceWire
+import WebPush
+
+/// One push: a message that was handed over, by the number of that, and a device.
+struct PushID: Hashable {
+    var number: UInt64
+    var device: String
+}
+
+/// A push that may be sent.
+struct Push: Sendable {
+    var id: PushID
+    var message: PushMessage
+    var address: String
+    var subscription: PushSubscription
+}
+
+/// What a reader has of a share: the pushes to its host, in order.
+struct PushShare {
+    /// The position after it.
+    let end: UInt64
+    let pushes: [Push]
+
+    /// Nil: the share has no form that is known.
+    init?(
+        _ messages: FeedEvents, _ cursor: FeedCursor, of place: Int, among hosts: PushHosts
+    ) {
+        guard let entries = PushMessage.list(messages.bytes),
+            entries.count == messages.numbers.count
+        else { return nil }
+        end = cursor.seq
+        pushes = zip(messages.numbers, entries).flatMap { number, message in
+            message.devices.compactMap { device in
+                guard let address = device.pushAddress,
+                    let subscription = PushSubscription(address),
+                    hosts.place(of: subscription.endpoint) == place
+                else { return nil }
+                let id = PushID(number: number, device: device.device)
+                return Push(
+                    id: id, message: message, address: address, subscription: subscription)
+            }
+        }
+    }
+}

@@ -1,0 +1,358 @@
+import Containers
+import Deliveries
+import Foundation
+import HTTPValues
+import Logging
+import NIOCore
+import NIOPosix
+import PresenceWire
+import Synchronization
+import TaskLoops
+import Testing
+import WebPush
+
+@testable import PresencePush
+
+/// A service, a push service, a disk and a clock that do as they are told, and what has happened.
+final class Stage: Delivery, PushDevices, Sendable {
+    struct Waiting {
+        var number: UInt64
+        var json: String
+    }
+
+    private struct State {
+        var waiting: [Waiting]
+        /// By device; then 201.
+        var answers: [String: [(status: Int, retryAfter: Int?)]]
+        /// Done after so many pauses.
+        var afterPauses: [@Sendable (Stage) -> Void]
+        var kept: [UInt8]?
+        var now: Int64 = 0
+        var inFlight = 0
+        var inFlightMax = 0
+        /// So many further messages are handed over, one with each push.
+        var traffic = 0
+    }
+
+    private let state: Mutex<State>
+    private let (happened, happens) = AsyncStream<String>.makeStream()
+    private let loop = TaskLoop(MultiThreadedEventLoopGroup.singleton.next())
+    private let hosts: String
+    private let keptAt: UInt64?
+
+    init(
+        _ waiting: [(UInt64, [String])],
+        answers: [String: [(status: Int, retryAfter: Int?)]] = [:], hosts: String = "push.example",
+        keptAt: UInt64? = nil, traffic: Int = 0, afterPauses: [@Sendable (Stage) -> Void] = []
+    ) {
+        self.hosts = hosts
+        self.keptAt = keptAt
+        state = Mutex(
+            State(
+                waiting: waiting.map { Waiting(number: $0, json: entryJSON($0, $1)) },
+                answers: answers, afterPauses: afterPauses,
+                kept: keptAt.map { Array("porchlight push 1\n\(Self.text($0))\n".utf8) },
+                traffic: traffic))
+    }
+
+    private static func text(_ seq: UInt64) -> String { FeedCursor(epoch: 1, seq: seq).text }
+
+    private static func number(_ cursor: String) -> UInt64? {
+        (0...2_000).first { text($0) == cursor }
+    }
+
+    private func note(_ what: String) { happens.yield(what) }
+
+    /// A device takes a message.
+    func take(_ number: UInt64) {
+        state.withLock { $0.waiting.removeAll { $0.number == number } }
+    }
+
+    /// A message is handed over.
+    func add(_ number: UInt64, _ devices: [String]) {
+        state.withLock {
+            $0.waiting.append(Waiting(number: number, json: entryJSON(number, devices)))
+        }
+    }
+
+    // MARK: Reading
+
+    final class Connection: FeedConnection, Sendable {
+        let start = FeedStart.resumed
+        private let stage: Stage
+        private let position: Mutex<UInt64>
+
+        init(_ stage: Stage, _ position: UInt64) {
+            self.stage = stage
+            self.position = Mutex(position)
+        }
+
+        /// What waits; or nothing within the time, which passes at once. When nothing more is to
+        /// happen, the test ends.
+        func next(within time: TimeAmount) async throws -> FeedItem? {
+            try Task.checkCancellation()
+            let from = position.withLock { $0 }
+            let rest = stage.state.withLock { $0.waiting.filter { $0.number > from } }
+            guard let last = rest.last else {
+                stage.note("idle \(time.nanoseconds / 1_000_000)")
+                stage.pass(Int(time.nanoseconds / 1_000_000))
+                return nil
+            }
+            position.withLock { $0 = last.number }
+            return .undelivered(
+                events(rest.map { ($0.number, $0.json) }), FeedCursor(epoch: 1, seq: last.number))
+        }
+
+        func close() {}
+    }
+
+    private func pass(_ milliseconds: Int) {
+        let next: (@Sendable (Stage) -> Void)? = state.withLock { state in
+            state.now += Int64(milliseconds)
+            return state.afterPauses.isEmpty ? nil : state.afterPauses.removeFirst()
+        }
+        next?(self)
+    }
+
+    // MARK: Sending
+
+    func attempt(_ request: DeliveryRequest, timeoutSeconds: Int) async -> DeliveryOutcome {
+        let device = String(request.url.text.split(separator: "/").last ?? "")
+        let answer = state.withLock { state in
+            state.inFlight += 1
+            state.inFlightMax = max(state.inFlightMax, state.inFlight)
+            if state.traffic > 0 {
+                state.traffic -= 1
+                let number = (state.waiting.last?.number ?? 0) + 1
+                state.waiting.append(
+                    Waiting(number: number, json: entryJSON(number, [deviceJSON("d\(number)")])))
+            }
+            guard let answers = state.answers[device], let first = answers.first else {
+                return (status: 201, retryAfter: Int?.none)
+            }
+            if answers.count > 1 { state.answers[device]?.removeFirst() }
+            return first
+        }
+        // Others begin meanwhile.
+        await withCheckedContinuation { continuation in
+            loop.eventLoop.execute { continuation.resume() }
+        }
+        state.withLock { $0.inFlight -= 1 }
+        note("post \(device) \(answer.status)")
+        guard answer.status > 0 else { return .noResponse("none") }
+        return .response(status: answer.status, answer.retryAfter.map { .seconds($0) })
+    }
+
+    func remove(_ address: String, of device: String, of account: String) async -> Bool {
+        note("remove \(device) of \(account)")
+        return address.contains("https://push.example/\(device)")
+    }
+
+    // MARK: A run
+
+    /// Runs a reader until this has happened.
+    func play(
+        until end: String, place: Int = 0
+    ) async throws -> (story: [String], counters: PushCounters, inFlightMax: Int) {
+        var settings = PushSettings(
+            VAPIDKey(), try #require(PushSubject("mailto:a@b")), try PushHosts(hosts), seed: 1)
+        settings.retryMillisecondsMax = 0
+        settings.downMillisecondsMax = 0
+        let environment = PushReader.Environment(
+            delivery: self, devices: self,
+            positions: ReaderPositions(
+                of: "push", read: { [self] _ in state.withLock { $0.kept } },
+                write: { [self] _, content in
+                    state.withLock { $0.kept = content }
+                    let line = String(decoding: content, as: UTF8.self).split(separator: "\n")[1]
+                    note("keep \(Self.number(String(line)).map { "\($0)" } ?? "?")")
+                    return true
+                }),
+            pause: { [self] milliseconds in
+                try Task.checkCancellation()
+                note("pause \(milliseconds)")
+                pass(milliseconds)
+            },
+            milliseconds: { [self] in state.withLock { $0.now } },
+            wallMilliseconds: { 60_000 }, logger: Logger(label: "test") { _ in Silent() })
+        let reader = PushReader(place, settings, environment)
+        let task = loop.task { [self] in
+            await reader.serve { cursor in
+                let position = cursor.flatMap(Self.number)
+                note("open \(position.map { "\($0)" } ?? "-")")
+                return Connection(self, position ?? 0)
+            }
+        }
+        var story: [String] = []
+        for await what in happened {
+            story.append(what)
+            if what == end { break }
+        }
+        // Before it stops, as what is interrupted has no result.
+        let counters = reader.counters
+        task.cancel()
+        await task.value
+        return (story, counters, state.withLock { $0.inFlightMax })
+    }
+}
+
+private struct Silent: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.critical
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {}
+}
+
+@Suite(.timeLimit(.minutes(10))) struct `A reader of Web Push` {
+    @Test func `sends to each device once, and stores its position after it`() async throws {
+        let stage = Stage([(1, [deviceJSON("a"), deviceJSON("b")]), (2, [deviceJSON("c")])])
+        let (story, counters, _) = try await stage.play(until: "idle 60000")
+        #expect(
+            story == ["open -", "post a 201", "post b 201", "post c 201", "keep 2", "idle 60000"])
+        #expect(counters.sent == 3 && counters.failures == 0 && counters.lagSeconds == 0)
+    }
+
+    @Test func `continues at its position`() async throws {
+        let stage = Stage(
+            [(1, [deviceJSON("a")]), (2, [deviceJSON("b")])], keptAt: 1)
+        let (story, _, _) = try await stage.play(until: "keep 2")
+        #expect(story == ["open 1", "post b 201", "keep 2"])
+    }
+
+    @Test func `sends only to its own host`() async throws {
+        let devices = [deviceJSON("a"), deviceJSON("b", at: "other.example")]
+        let stage = Stage(
+            [(1, devices), (2, [deviceJSON("c", at: "evil.example")])],
+            hosts: "push.example,other.example")
+        let (story, counters, _) = try await stage.play(until: "keep 2", place: 1)
+        #expect(story == ["open -", "post b 201", "keep 2"])
+        #expect(counters.host == "other.example" && counters.sent == 1)
+    }
+
+    @Test func `does not send what is no subscription`() async throws {
+        let stage = Stage([
+            (1, [#"{"device":"a","pushAddress":"apns:1"}"#, #"{"device":"b","push":true}"#]),
+            (2, [#"{"device":"c","pushAddress":"{\"endpoint\":\"https://push.example/c\"}"}"#]),
+        ])
+        #expect(try await stage.play(until: "keep 2").story == ["open -", "keep 2"])
+    }
+
+    @Test func `waits for a push service that is down, and reads again`() async throws {
+        let stage = Stage(
+            [(1, [deviceJSON("a")]), (2, [deviceJSON("b")])],
+            answers: [
+                "a": [(503, 7)], "b": [(503, nil), (0, nil), (201, nil)],
+            ],
+            afterPauses: [{ $0.take(1) }])
+        let (story, counters, _) = try await stage.play(until: "keep 2")
+        let pauses = story.filter { $0.hasPrefix("pause") }
+        #expect(pauses.count == 2 && pauses[0].dropFirst(6) >= "7000")
+        #expect(
+            story.filter { !$0.hasPrefix("pause") } == [
+                "open -", "post a 503", "post b 503", "open -", "post b 0", "keep 1", "open 1",
+                "post b 201", "keep 2",
+            ])
+        // What was taken meanwhile is not sent.
+        #expect(counters.failures == 3 && counters.sent == 1 && counters.dropped == 0)
+    }
+
+    @Test func `repeats nothing that is finished beyond its position`() async throws {
+        let stage = Stage(
+            [
+                (1, [deviceJSON("a")]), (5, [deviceJSON("b"), deviceJSON("c")]),
+                (7, [deviceJSON("d")]),
+            ],
+            answers: ["b": [(500, nil), (201, nil)]])
+        let (story, counters, _) = try await stage.play(until: "keep 7")
+        #expect(
+            story == [
+                "open -", "post a 201", "post b 500", "post c 201", "post d 201", "keep 4",
+                "open 4", "post b 201", "keep 7",
+            ])
+        #expect(counters.sent == 4 && counters.failures == 1)
+    }
+
+    @Test func `sends what is new while a push waits for its next attempt`() async throws {
+        let stage = Stage(
+            [(1, [deviceJSON("a")])], answers: ["a": [(429, 100), (201, nil)]],
+            afterPauses: [{ $0.add(2, [deviceJSON("b")]) }])
+        let (story, _, _) = try await stage.play(until: "keep 2")
+        // The first wait passes at once, and then it is read again.
+        #expect(
+            story.filter { $0.hasPrefix("post") } == ["post a 429", "post a 201", "post b 201"])
+        #expect(story[2].hasPrefix("idle 100"))
+    }
+
+    @Test func `attempts a push again though there is always something new`() async throws {
+        let stage = Stage(
+            [(1, [deviceJSON("a"), deviceJSON("b")])],
+            answers: ["a": [(500, nil), (500, nil), (201, nil)]], traffic: 50)
+        let (story, counters, _) = try await stage.play(until: "post a 201")
+        #expect(story.count < 30 && counters.dropped == 0)
+        // What is finished is not repeated.
+        let sent = story.filter { $0.hasPrefix("post d") }
+        #expect(Set(sent).count == sent.count)
+    }
+
+    @Test func `drops what fails eight times while others succeed`() async throws {
+        let stage = Stage(
+            [(1, [deviceJSON("bad")])], answers: ["bad": [(500, nil)]],
+            afterPauses: (0..<40).map { number in
+                { $0.add(10 + number, [deviceJSON("d\(number)")]) }
+            })
+        let (story, counters, _) = try await stage.play(until: "keep 20")
+        #expect(counters.dropped == 1)
+        #expect(story.count { $0 == "post bad 500" } <= 2 * PushLedger.attemptsMax)
+    }
+
+    @Test func `drops what is refused`() async throws {
+        let stage = Stage(
+            [(1, [deviceJSON("a"), deviceJSON("b"), deviceJSON("c")])],
+            answers: ["a": [(400, nil)], "b": [(413, nil)], "c": [(307, nil)]])
+        let (story, counters, _) = try await stage.play(until: "keep 1")
+        #expect(story == ["open -", "post a 400", "post b 413", "post c 307", "keep 1"])
+        #expect(counters.dropped == 3 && counters.failures == 3 && counters.sent == 0)
+    }
+
+    @Test func `removes an address that is gone`() async throws {
+        let stage = Stage(
+            [(1, [deviceJSON("a"), deviceJSON("b")])],
+            answers: ["a": [(410, nil)], "b": [(404, nil)]])
+        let (story, counters, _) = try await stage.play(until: "keep 1")
+        #expect(
+            story.sorted() == [
+                "keep 1", "open -", "post a 410", "post b 404", "remove a of carol",
+                "remove b of carol",
+            ])
+        #expect(counters.addressesRemoved == 2 && counters.failures == 0)
+    }
+
+    @Test func `has 32 requests in flight`() async throws {
+        let devices = (0..<100).map { deviceJSON("d\($0)") }
+        let (story, counters, inFlightMax) = try await Stage([(1, devices)]).play(until: "keep 1")
+        #expect(inFlightMax == PushSettings.inFlightMax)
+        #expect(counters.sent == 100 && story.count == 102)
+    }
+
+    @Test func `tries one push after a push service was down`() async throws {
+        let devices = (0..<100).map { deviceJSON("d\($0)") }
+        let names = (0..<100).map { "d\($0)" }
+        let stage = Stage(
+            [(1, devices)],
+            answers: Dictionary(
+                uniqueKeysWithValues: names.map { ($0, [(503, nil), (503, nil), (201, nil)]) }))
+        let (story, counters, _) = try await stage.play(until: "keep 1")
+        let rounds = story.split { $0.hasPrefix("open") }.map {
+            $0.count { $0.hasPrefix("post") && $0.hasSuffix("503") }
+        }
+        // The others are not kept waiting for it.
+        #expect(rounds[0] < 2 * PushSettings.inFlightMax)
+        #expect(rounds[1] == 1)
+        #expect(counters.sent == 100 && counters.dropped == 0)
+    }
+}
