@@ -42,6 +42,22 @@ public func readSecretFile(
     try checkingForMarks(try readFile(path, occasion))
 }
 
+/// Makes a file with a secret that only this user can read. It must not exist.
+public func createSecretFile(_ path: String, _ content: [UInt8]) throws(FileError) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw lastFileError() }
+    defer { close(descriptor) }
+    let count = unsafe content.withUnsafeBytes {
+        unsafe write(descriptor, $0.baseAddress, $0.count)
+    }
+    guard count == content.count, fsync(descriptor) == 0 else {
+        let isCut = count >= 0 && count < content.count
+        let error = isCut ? FileError(words: "the disk is full") : lastFileError()
+        unsafe unlink(path)
+        throw error
+    }
+}
+
 /// Reads standard input to its end, up to 4 MiB.
 public func readInput() throws(FileError) -> [UInt8] {
     try readAll(STDIN_FILENO)

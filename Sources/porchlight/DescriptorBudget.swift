@@ -1,8 +1,10 @@
 import EventLoop
+import PresencePush
 import PresenceServer
+import WebPush
 
-/// How the descriptors of the process are shared out: to HTTP, webhooks and fetches of keys here,
-/// and what is left to clients by `AdmissionLimits`.
+/// How the descriptors of the process are shared out: to HTTP, webhooks, Web Push and fetches of
+/// keys here, and what is left to clients by `AdmissionLimits`.
 ///
 /// Each part has a bound that it keeps by itself, so that what is reserved is really free.
 struct DescriptorBudget {
@@ -15,6 +17,7 @@ struct DescriptorBudget {
     private let httpListeners: Int
     private let xmppListeners: Int
     private let webhookCountMax: Int
+    private let pushHostCount: Int
     private let furtherLoops: Int
     private let reserved: Int
 
@@ -36,6 +39,8 @@ struct DescriptorBudget {
         let webhooks = settings.webhooks
         furtherLoops = settings.configuration.descriptorsOfFurtherLoops
         reserved = settings.configuration.admission.descriptorsReserved
+        let hosts = try? PushHosts(settings.push.hosts ?? PushChoices.hostsOfBrowsers)
+        pushHostCount = settings.push.keyPath == nil ? 0 : hosts?.entries.count ?? 0
         webhookCountMax = webhooks.listPath != nil ? 16 : webhooks.url != nil ? 1 : 0
     }
 
@@ -44,6 +49,9 @@ struct DescriptorBudget {
     /// A webhook's connection to its receiver, another one while the last is being closed, and two
     /// lookups of its host, each a socket and a pipe, that go on after their request has ended.
     private static let perWebhook = 6
+    /// Connections to a push service, each with a lookup of its host, and what wakes the thread of
+    /// them.
+    private static let perPushHost = PushSenders.connectionsPerHostMax * 3 + 2
     /// A fetch of keys.
     private static let forKeys = 2
     /// With fewer connections of clients the service does not start.
@@ -52,8 +60,8 @@ struct DescriptorBudget {
     /// What connections of clients leave to others.
     var elsewhere: Int {
         let http = httpConnectionsMax + httpListeners * Self.httpAcceptsAtOnce
-        return http + xmppListeners + webhookCountMax * Self.perWebhook + Self.forKeys
-            + furtherLoops
+        return http + xmppListeners + webhookCountMax * Self.perWebhook
+            + pushHostCount * Self.perPushHost + Self.forKeys + furtherLoops
     }
 
     /// Refuses to serve with so few that clients would get none.

@@ -139,6 +139,8 @@ extension Webhooks {
 extension OutgoingHTTP {
     /// Requests to others. Tasks that send them have a thread that the process keeps until it ends.
     static func onThreadOfItsOwn() -> OutgoingHTTP {
-        OutgoingHTTP(on: TaskLoop(MultiThreadedEventLoopGroup(numberOfThreads: 1).next()))
+        OutgoingHTTP(
+            on: TaskLoop(MultiThreadedEventLoopGroup(numberOfThreads: 1).next()),
+            authoritiesPath: authoritiesInEnvironment)
     }
 }

@@ -8,7 +8,6 @@ import OutgoingHTTP
 import PresenceGateway
 import PresenceHTTP
 import PresenceServer
-import PresenceWebhooks
 import TaskLoops
 
 struct Serve: ParsableCommand {
@@ -51,16 +50,15 @@ struct Serve: ParsableCommand {
         let door = ServiceDoor()
         let http = try settings.startHTTP(authenticator.keys, files.tls.http, watchdog, door)
         defer { http?.stop() }
-        let webhooks = Webhooks(
-            files.webhooks, over: outgoing, directory: settings.dataDirectory,
-            logger: logger)
-        defer { outgoing.loop.wait { await webhooks.stop() } }
+        let senders = Senders(
+            files, over: outgoing, directory: settings.dataDirectory, logger: logger)
+        defer { senders.stop() }
         let furtherMetrics: @Sendable () -> [UInt8] = {
-            AdjustableLog.output.metricsText() + webhooks.metricsText()
+            AdjustableLog.output.metricsText() + senders.metricsText()
         }
         do throws(ServiceError) {
             var configuration = settings.configuration(
-                files.tls, authenticator, furtherMetrics)
+                files.tls, authenticator, pushKey: senders.pushKey, furtherMetrics)
             configuration.watchdog = watchdog
             let service = try Service(configuration, logger: logger)
             let address =
@@ -73,7 +71,9 @@ struct Serve: ParsableCommand {
                 sources, ReloadedState(inForce, files), tickets: tickets, logger: logger
             ) { [control = service.control] state in
                 let (settings, tls) = (state.settings, state.tls)
-                control.apply(settings.configuration(tls, authenticator, furtherMetrics))
+                control.apply(
+                    settings.configuration(
+                        tls, authenticator, pushKey: senders.pushKey, furtherMetrics))
                 if let context = tls.http { http?.replaceCertificates(with: context) }
                 authenticator.replace(with: state.keys)
                 AdjustableLog.setThreshold(settings.live.logLevel)
@@ -90,7 +90,7 @@ struct Serve: ParsableCommand {
                 // A full disk behind standard output must not stop the service.
                 try? announce("ready on \(address)")
                 Supervisor.tell(Supervisor.ready)
-                webhooks.start(over: Gateway(on: outgoing.loop.eventLoop, to: door))
+                senders.start(door)
             }
         } catch {
             throw CommandError(error.description)

@@ -20,6 +20,15 @@ import Testing
         #expect(budget.httpConnectionsMax >= 8)
     }
 
+    @Test func `has some for each push service`() {
+        var settings = settings(webhooks: 0)
+        let without = DescriptorBudget(settings, descriptorsMax: 1_024).elsewhere
+        settings.push.hosts = "a.example,b.example"
+        #expect(DescriptorBudget(settings, descriptorsMax: 1_024).elsewhere == without)
+        settings.push.keyPath = "push.key"
+        #expect(DescriptorBudget(settings, descriptorsMax: 1_024).elsewhere == without + 52)
+    }
+
     @Test func `of too few descriptors is refused, and says what to do`() {
         let budget = DescriptorBudget(settings(webhooks: 0), descriptorsMax: 255)
         let refusal = #expect(throws: SettingsError.self) { try budget.check() }

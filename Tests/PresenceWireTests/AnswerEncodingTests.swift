@@ -40,6 +40,17 @@ import Testing
         }
     }
 
+    @Test func `says which key pages subscribe to pushes with`() throws {
+        var settings = Settings()
+        settings.pushKey = "BM8s-_A"
+        let login = Answer.loggedInAppServer(SessionID(ordinal: 33), time: Self.time)
+        let text = try #require(
+            body {
+                _ = $0.appendAnswerBody(login, to: .integer(1), in: Effects(), settings: settings)
+            })
+        #expect(text.contains(#""restartGraceSeconds":30,"pushKey":"BM8s-_A","limits":{"#))
+    }
+
     private func expected(_ result: String) -> String {
         #"{"jsonrpc":"2.0","id":1,"result":\#(result)}"#
     }

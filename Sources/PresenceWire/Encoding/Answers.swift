@@ -234,6 +234,7 @@ extension [UInt8] {
         let limits = settings.limits
         append(#","heartbeat":"#, settings.heartbeatSeconds)
         append(#","restartGraceSeconds":"#, settings.restartGraceSeconds)
+        if let key = settings.pushKey { appendText(#","pushKey":"#, Array(key.utf8)) }
         append(#","limits":{"accountBytesMax":"#, limits.accountBytesMax)
         append(#","deviceBytesMax":"#, limits.deviceBytesMax)
         append(#","extBytesMax":"#, limits.extBytesMax)

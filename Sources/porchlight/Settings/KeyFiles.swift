@@ -38,6 +38,9 @@ struct KeyFiles: Sendable {
         warnings =
             Self.warnings(tokenKeys, settings)
             + (file.map { Self.warnings($0, settings) } ?? Self.warningsWithoutKeys(settings))
+            + (settings.push.keyPath.map {
+                Self.warnings(ofSecretIn: $0, settings.places["push-key"])
+            } ?? [])
     }
 
     private static func serverKeys(

@@ -1,4 +1,5 @@
 import CommandSupport
+import PresencePush
 import PresenceWebhooks
 import TLSSessions
 
@@ -6,6 +7,8 @@ import TLSSessions
 struct ServiceFiles: Sendable {
     let keys: KeyFiles
     let webhooks: WebhookSettings
+    /// Nil: there is no Web Push.
+    let push: PushSettings?
     let tls: TLSFiles
 
     /// Reads the files.
@@ -18,13 +21,17 @@ struct ServiceFiles: Sendable {
         let webhooks = Result { () throws(SettingsError) in
             try WebhookSettings(settings.webhooks, settings.places)
         }
+        let push = Result { () throws(SettingsError) in
+            try PushSettings(settings.push, settings.places, occasion)
+        }
         let tls = Result { () throws(SettingsError) in
             try TLSFiles(settings, tickets: tickets, occasion)
         }
-        let faults = keys.faults + webhooks.faults + tls.faults
+        let faults = keys.faults + webhooks.faults + push.faults + tls.faults
         guard faults.isEmpty else { throw SettingsError(faults) }
         self.keys = try keys.get()
         self.webhooks = try webhooks.get()
+        self.push = try push.get()
         self.tls = try tls.get()
     }
 }

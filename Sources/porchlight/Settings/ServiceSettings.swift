@@ -52,6 +52,7 @@ struct StartupSettings: SettingsPart {
     /// The file with the keys of app servers.
     var serverKeyPath: String?
     var webhooks = WebhookChoices()
+    var push = PushChoices()
     var xmpp = XMPPChoices()
     var dataDirectory = Configuration().dataDirectory
     var durability = Configuration().durability
@@ -188,7 +189,7 @@ extension ServiceSettings {
 
     /// The same with addresses, certificates and keys.
     func configuration(
-        _ tls: TLSFiles, _ authenticator: CredentialAuthenticator,
+        _ tls: TLSFiles, _ authenticator: CredentialAuthenticator, pushKey: String?,
         _ furtherMetrics: @escaping @Sendable () -> [UInt8]
     ) -> Configuration {
         let address = Self.numericAddress(startup.listen)
@@ -201,6 +202,7 @@ extension ServiceSettings {
         configuration.version = programVersion
         configuration.access = startup.auth == .open ? .open : .credentials
         configuration.passwords = startup.passwords
+        configuration.engine.pushKey = pushKey
         configuration.authenticator = authenticator
         configuration.furtherMetrics = furtherMetrics
         configuration.admission.descriptorsElsewhere = DescriptorBudget(self).elsewhere

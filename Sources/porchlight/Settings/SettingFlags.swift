@@ -22,6 +22,7 @@ struct SettingFlags: ParsableArguments {
     @OptionGroup(title: "TLS") fileprivate var tls: TLSFlags
     @OptionGroup(title: "Presence") fileprivate var presence: PresenceFlags
     @OptionGroup(title: "Webhooks") fileprivate var webhooks: WebhookFlags
+    @OptionGroup(title: "Web Push") fileprivate var push: PushFlags
     @OptionGroup(title: "XMPP clients") fileprivate var xmpp: XMPPFlags
 
     private static let options: [(name: String, path: any KeyPath<Self, String?> & Sendable)] = [
@@ -38,6 +39,8 @@ struct SettingFlags: ParsableArguments {
         ("subscribers-max", \.presence.subscribersMax),
         ("webhook", \.webhooks.webhook), ("webhook-secret", \.webhooks.webhookSecret),
         ("webhooks", \.webhooks.webhooks),
+        ("push-key", \.push.pushKey), ("push-subject", \.push.pushSubject),
+        ("push-hosts", \.push.pushHosts),
         ("xmpp-listen", \.xmpp.xmppListen), ("xmpp-tls-listen", \.xmpp.xmppTlsListen),
         ("xmpp-domain", \.xmpp.xmppDomain),
     ]
@@ -108,6 +111,12 @@ private struct WebhookFlags: ParsableArguments {
     @Option(help: .of("webhook")) var webhook: String?
     @Option(help: .of("webhook-secret")) var webhookSecret: String?
     @Option(help: .of("webhooks")) var webhooks: String?
+}
+
+private struct PushFlags: ParsableArguments {
+    @Option(help: .of("push-key")) var pushKey: String?
+    @Option(help: .of("push-subject")) var pushSubject: String?
+    @Option(help: .of("push-hosts")) var pushHosts: String?
 }
 
 private struct XMPPFlags: ParsableArguments {

@@ -25,7 +25,7 @@ struct SettingRule: Sendable {
 
     static let all =
         Configuration.Relation.allCases.map(Self.init) + ofService + ofAddresses + ofTLS
-        + ofWebhooks + ofXMPP
+        + ofWebhooks + ofPush + ofXMPP
 
     private static let ofService = [
         Self(

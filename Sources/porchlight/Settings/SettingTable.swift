@@ -28,7 +28,7 @@ enum SettingTable {
 
     static let groups = [
         serving, presence, messages, devices, pace, connections, names, requests, expiry, frames,
-        feed, webhooks, xmpp,
+        feed, webhooks, push, xmpp,
     ]
 
     static let all = groups.flatMap(\.settings)

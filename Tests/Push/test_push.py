@@ -1,0 +1,343 @@
+"""Web Push: what a browser is sent, when again, and what is never connected to."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+import porchlight
+import tls
+from porchlight import WAIT, Service
+from push_service import Browser, PushService, Trap, base64url
+
+ENTRY = "push.localhost"
+
+
+class Pushing(unittest.TestCase):
+    """A push service, and a service that pushes to it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="porchlight-push-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.authority = tls.make_authority(cls.folder)
+        cls.key = os.path.join(cls.folder, "web-push.key")
+        made = subprocess.run(
+            [porchlight.BINARY, "key", "--web-push", cls.key], check=True, capture_output=True)
+        cls.public_key = made.stdout.decode().strip()
+        cls.push = PushService(cls.authority, cls.folder)
+        cls.addClassCleanup(cls.push.close)
+        cls.number = 0
+        cls.service = Service(
+            "--push-key", cls.key, "--push-subject", "mailto:ops@example.com", "--push-hosts",
+            "127.0.0.1:%d, %s:%d" % (cls.push.port, ENTRY, cls.push.port), "--rate-limits", "off",
+            environment={"SSL_CERT_FILE": cls.authority[0]})
+        cls.addClassCleanup(cls.service.close)
+
+    def setUp(self):
+        self.assertIsNone(self.push.next(0), "a push of another test")
+        self.app = self.service.server()
+
+    def name(self):
+        type(self).number += 1
+        return "a%d" % self.number
+
+    def browser(self, path=None, host="127.0.0.1"):
+        path = path or "/" + base64url(os.urandom(9))
+        return Browser("https://%s:%d%s" % (host, self.push.port, path))
+
+    def subscribe(self, account, address, device="web"):
+        self.app.ok("setDevice", {"account": account, "device": device, "pushAddress": address})
+
+    def send(self, account, body, **more):
+        return self.app.ok("send", {"accounts": [account], "body": body, **more})["id"]
+
+    def expect(self, browser):
+        """The next push, which must be for this browser."""
+        request = self.push.next(WAIT)
+        self.assertIsNotNone(request, "no push: " + self.service.log_text()[-2000:])
+        self.assertTrue(browser.endpoint.endswith(request.path), request.path)
+        return request
+
+    def address(self, account):
+        devices = self.app.ok("devices", {"account": account})["devices"]
+        return devices[0].get("pushAddress") if devices else None
+
+    def until(self, holds):
+        end = time.monotonic() + WAIT
+        while not holds():
+            self.assertLess(time.monotonic(), end, self.service.log_text()[-2000:])
+            time.sleep(0.02)
+
+    def metric(self, name, entry=None):
+        label = entry or "127.0.0.1:%d" % self.push.port
+        text = self.app.ok("metrics")["text"]
+        found = re.search(r'^%s\{host="%s"\} (\d+)$' % (name, re.escape(label)), text, re.M)
+        self.assertIsNotNone(found, text[-3000:])
+        return int(found.group(1))
+
+
+class Arriving(Pushing):
+    def test_a_browser_decrypts_what_an_offline_account_was_sent(self):
+        account, browser = self.name(), self.browser()
+        client = self.service.login(account, "web")
+        self.assertEqual(client.welcome["pushKey"], self.public_key)
+        client.ok("setDevice", {"pushAddress": browser.subscription()})
+        client.ok("logout")
+        message = self.send(account, "今天的天气真好。", ext="{}", expiry=600)
+        request = self.expect(browser)
+        headers = request.headers
+        self.assertEqual(headers["Content-Encoding"], "aes128gcm")
+        self.assertEqual(headers["Topic"], message)
+        self.assertEqual(headers["Urgency"], "high")
+        self.assertTrue(300 < int(headers["TTL"]) <= 600, headers["TTL"])
+        content = browser.decrypt(request)
+        self.assertLess(abs(content.pop("time") / 1000 - time.time()), 600)
+        self.assertEqual(content, {
+            "message": message, "account": account, "body": "今天的天气真好。", "ext": "{}",
+            "waiting": 1})
+        claims, key = request.claims()
+        self.assertEqual(key, self.public_key)
+        self.assertEqual(claims["aud"], "https://127.0.0.1:%d" % self.push.port)
+        self.assertEqual(claims["sub"], "mailto:ops@example.com")
+        self.assertTrue(0 < claims["exp"] - time.time() <= 24 * 3600, claims)
+        # Once: the next push is of the next message.
+        other = self.send(account, "b")
+        self.assertEqual(self.expect(browser).headers["Topic"], other)
+
+    def test_all_browsers_of_an_account_are_pushed_to(self):
+        account, browsers = self.name(), [self.browser() for _ in range(3)]
+        for place, browser in enumerate(browsers):
+            self.subscribe(account, browser.subscription(), "web%d" % place)
+        self.subscribe(account, "apns:6f0c", "phone")
+        self.send(account, "a")
+        arrived = [self.push.next(WAIT) for _ in browsers]
+        by_path = {request.path: request for request in arrived}
+        for browser in browsers:
+            path = "/" + browser.endpoint.split("/", 3)[3]
+            self.assertEqual(browser.decrypt(by_path[path])["body"], "a")
+
+    def test_a_long_body_is_cut(self):
+        account, browser = self.name(), self.browser()
+        self.subscribe(account, browser.subscription())
+        self.send(account, "é" * 5_000)
+        content = browser.decrypt(self.expect(browser))
+        self.assertTrue(content["cut"])
+        self.assertEqual(content["body"], "é" * 512)
+
+    def test_the_log_and_the_metrics_have_no_endpoint(self):
+        account, browser = self.name(), self.browser()
+        self.push.answers["/" + browser.endpoint.split("/", 3)[3]] = [(400, {})]
+        dropped = self.metric("porchlight_push_dropped_total")
+        self.subscribe(account, browser.subscription())
+        self.send(account, "a")
+        self.expect(browser)
+        self.until(lambda: self.metric("porchlight_push_dropped_total") == dropped + 1)
+        text = self.service.log_text() + self.app.ok("metrics")["text"]
+        for secret in (browser.endpoint.split("/", 3)[3], base64url(browser.secret)):
+            self.assertNotIn(secret, text)
+
+
+class Failing(Pushing):
+    def test_410_removes_the_address(self):
+        account, browser = self.name(), self.browser("/gone")
+        self.push.answers["/gone"] = [(410, {})]
+        self.subscribe(account, browser.subscription())
+        self.send(account, "a")
+        self.expect(browser)
+        self.until(lambda: self.address(account) is None)
+        # Another subscription of the same device is pushed to.
+        other = self.browser()
+        self.subscribe(account, other.subscription())
+        self.send(account, "b")
+        self.assertEqual(other.decrypt(self.expect(other))["body"], "b")
+
+    def test_an_address_that_was_replaced_meanwhile_stays(self):
+        account, browser, other = self.name(), self.browser("/replaced"), self.browser()
+        self.push.answers["/replaced"] = [None]
+        removed = self.metric("porchlight_push_addresses_removed_total")
+        self.subscribe(account, browser.subscription())
+        self.send(account, "a")
+        request = self.expect(browser)
+        self.subscribe(account, other.subscription())
+        request.respond(410)
+        # After the answer was handled: pushes are sent in order. If it came too late, the first
+        # message is sent to the new address, too.
+        self.send(account, "b")
+        while other.decrypt(self.expect(other))["body"] != "b":
+            pass
+        self.assertEqual(self.address(account), other.subscription())
+        self.assertEqual(self.metric("porchlight_push_addresses_removed_total"), removed)
+
+    def test_what_was_taken_meanwhile_is_not_sent_again(self):
+        taken, kept = self.name(), self.name()
+        browsers = [self.browser("/taken"), self.browser("/kept")]
+        for account, browser in zip((taken, kept), browsers):
+            self.subscribe(account, browser.subscription())
+        self.push.answers["/taken"] = [None]
+        self.send(taken, "a")
+        request = self.expect(browsers[0])
+        # While it is in flight, a device takes the message.
+        self.send(kept, "b")
+        client = self.service.login(taken, "phone", messages=True)
+        message = client.note("messages")["params"]["messages"][0]
+        client.ok("take", {"id": message["id"]})
+        request.respond(503, Retry_After=1)
+        self.assertEqual(browsers[1].decrypt(self.expect(browsers[1]))["body"], "b")
+        # The reader has read past both: the next push is of a new message.
+        self.send(kept, "c")
+        self.assertEqual(browsers[1].decrypt(self.expect(browsers[1]))["body"], "c")
+
+    def test_a_restart_continues_at_the_position(self):
+        first, second = self.name(), self.name()
+        browsers = [self.browser("/first"), self.browser("/second")]
+        for account, browser in zip((first, second), browsers):
+            self.subscribe(account, browser.subscription())
+        self.send(first, "a")
+        self.expect(browsers[0])
+        self.push.answers["/second"] = [(503, {"Retry_After": 3600})]
+        self.send(second, "b")
+        self.expect(browsers[1])
+        self.assertEqual(self.service.terminate(), 0)
+        self.service.start()
+        self.app = self.service.server()
+        again = self.expect(browsers[1])
+        self.assertEqual(browsers[1].decrypt(again)["body"], "b")
+        self.send(first, "c")
+        self.assertEqual(browsers[0].decrypt(self.expect(browsers[0]))["body"], "c")
+
+
+class Refusing(Pushing):
+    def setUp(self):
+        super().setUp()
+        self.trap = Trap()
+        self.addCleanup(self.trap.close)
+
+    def pushes_only_to(self, good, addresses):
+        """Of these addresses, the devices of one account, only the good browser is pushed to."""
+        account = self.name()
+        for place, address in enumerate(addresses):
+            self.subscribe(account, address, "bad%d" % place)
+        self.subscribe(account, good.subscription(), "web")
+        self.send(account, "a")
+        self.assertEqual(good.decrypt(self.expect(good))["body"], "a")
+        self.assertTrue(self.trap.is_untouched())
+
+    def test_other_hosts_and_ports_and_http_are_not_connected_to(self):
+        places = [
+            "https://127.0.0.1:%d/a" % self.trap.port, "https://localhost:%d/a" % self.trap.port,
+            "http://127.0.0.1:%d/a" % self.trap.port, "http://127.0.0.1:%d/a" % self.push.port,
+            "https://[::1]:%d/a" % self.trap.port, "https://2130706433:%d/a" % self.trap.port,
+            "https://127.1:%d/a" % self.push.port, "https://localhost:%d/a" % self.push.port,
+        ]
+        self.pushes_only_to(self.browser(), [Browser(place).subscription() for place in places])
+
+    def test_a_name_in_the_list_does_not_lead_to_a_private_address(self):
+        entry = "%s:%d" % (ENTRY, self.push.port)
+        account = self.name()
+        self.subscribe(account, self.browser(host=ENTRY).subscription())
+        before = self.metric("porchlight_push_failures_total", entry)
+        self.send(account, "a")
+        self.until(lambda: self.metric("porchlight_push_failures_total", entry) > before)
+        self.assertIsNone(self.push.next(0))
+        self.assertIn("its address is not public", self.service.log_text())
+        self.app.ok("discard", {"account": account})
+
+    def test_a_redirect_is_not_followed(self):
+        account, browser = self.name(), self.browser("/moved")
+        self.push.answers["/moved"] = [
+            (307, {"Location": "https://127.0.0.1:%d/a" % self.trap.port})]
+        dropped = self.metric("porchlight_push_dropped_total")
+        self.subscribe(account, browser.subscription())
+        self.send(account, "a")
+        self.expect(browser)
+        self.until(lambda: self.metric("porchlight_push_dropped_total") == dropped + 1)
+        self.assertTrue(self.trap.is_untouched())
+
+    def test_hostile_addresses_harm_nothing(self):
+        good = self.browser()
+        here = "https://127.0.0.1:%d/" % self.push.port
+        point = bytearray(good.point)
+        point[64] ^= 1
+        keys = {"p256dh": base64url(good.point), "auth": base64url(good.secret)}
+
+        def made(endpoint=here, **changed):
+            return json.dumps({"endpoint": endpoint, "keys": {**keys, **changed}})
+
+        addresses = [
+            "x" * 2_048, "{" * 2_048, "[" * 1_000 + "]" * 1_000, "{}", "null", "\0",
+            json.dumps(here), made()[:-1], made() + "x", made("https://user:word@127.0.0.1:%d/"
+                                                              % self.push.port),
+            made(here + "#a"), made("https://127.0.0.1:%d@evil.example/" % self.push.port),
+            made("https://127.0.0.1:99999/"), made("https://127.0.0.1:0/"),
+            made("https://127。0。0。1:%d/" % self.push.port), made("https://１２７.0.0.1/"),
+            made(here + "\r\nX: y"), made(here + "a b"), made("https://"), made(""), made(1),
+            made(here, p256dh=""), made(here, p256dh=base64url(bytes(point))),
+            made(here, p256dh=base64url(b"\x04" + bytes(64))), made(here, p256dh="A" * 87),
+            made(here, p256dh=7), made(here, auth=""), made(here, auth="A" * 21),
+            made(here, auth="!" * 22), made(here, auth=None), json.dumps({"endpoint": here}),
+            '{"endpoint":"%s","endpoint":"%s","keys":%s}' % (here, here, json.dumps(keys)),
+        ]
+        # An account has at most 20 devices.
+        for start in range(0, len(addresses), 15):
+            self.pushes_only_to(self.browser(), addresses[start:start + 15])
+
+
+class Settings(unittest.TestCase):
+    """What a start refuses, and what the key is."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="porchlight-push-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.key = os.path.join(self.folder, "web-push.key")
+
+    def make(self):
+        return subprocess.run(
+            [porchlight.BINARY, "key", "--web-push", self.key], capture_output=True, text=True)
+
+    def check(self, *flags):
+        done = subprocess.run(
+            [porchlight.BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.folder, *flags],
+            capture_output=True, text=True, timeout=2 * WAIT)
+        self.assertNotEqual(done.returncode, 0)
+        return done.stderr
+
+    def test_a_key_is_made_once(self):
+        first = self.make()
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertRegex(first.stdout, r"^[A-Za-z0-9_-]{87}\n$")
+        self.assertEqual(os.stat(self.key).st_mode & 0o777, 0o600)
+        with open(self.key) as file:
+            content = file.read()
+        again = self.make()
+        self.assertEqual((again.returncode, again.stdout), (1, ""))
+        self.assertIn("cannot be made: File exists", again.stderr)
+        with open(self.key) as file:
+            self.assertEqual(file.read(), content)
+
+    def test_settings_are_checked_at_the_start(self):
+        self.make()
+        subject = ("--push-subject", "mailto:ops@example.com")
+        key = ("--push-key", self.key)
+        self.assertIn("set both", self.check(*key))
+        self.assertIn("set both", self.check(*subject))
+        self.assertIn("push-subject is invalid", self.check(*key, "--push-subject", "ops"))
+        for hosts in ("https://a.example", "a_b", "*", "127.1", ",", "*.com"):
+            got = self.check(*key, *subject, "--push-hosts", hosts)
+            self.assertIn("given with --push-hosts are invalid", got, hosts)
+        with open(self.key, "w") as file:
+            file.write("no key of any kind")
+        got = self.check(*key, *subject)
+        self.assertIn("contains no private key of P-256", got)
+        self.assertNotIn("no key of any kind", got)
+
+    def test_without_a_key_there_is_no_web_push(self):
+        service = Service()
+        self.addCleanup(service.close)
+        client = service.login("a")
+        self.assertNotIn("pushKey", client.welcome)
+        self.assertNotIn("porchlight_push_", service.server().ok("metrics")["text"])
