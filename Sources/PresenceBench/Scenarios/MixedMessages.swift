@@ -21,8 +21,11 @@ final class MixedMessages: LoadObserver {
 
     /// Bytes of text of a message.
     private static let bodyBytes = 200
-    /// Pairs of phases.
-    private static let pairs = 4
+    /// Pairs of phases, at least.
+    private static let pairsMin = 4
+    /// About as long is a phase of a long run. What else runs on the machine comes and goes within
+    /// seconds, and should meet phases of both kinds.
+    private static let phaseSeconds = 1.0
     private static let clientsMax = 2_000
 
     init(_ load: Load, _ mix: MixedActions, clients: Range<Int>, rate: Int) {
@@ -44,8 +47,9 @@ final class MixedMessages: LoadObserver {
 
     /// Runs all phases, which take `seconds` together.
     func run(seconds: Double) throws(BenchError) {
-        let length = seconds / Double(2 * Self.pairs)
-        for pair in 0..<Self.pairs {
+        let pairs = max(Self.pairsMin, Int(seconds / (2 * Self.phaseSeconds)))
+        let length = seconds / Double(2 * pairs)
+        for pair in 0..<pairs {
             // Whichever is first in a pair is second in the next one.
             let isFirst = pair % 2 == 0
             try run(isFirst ? .withoutMessages : .withMessages, seconds: length)
