@@ -30,10 +30,13 @@ struct PushShare {
         else { return nil }
         end = cursor.seq
         pushes = zip(messages.numbers, entries).flatMap { number, message in
-            message.devices.compactMap { device in
+            // The tabs of a browser are devices of their own with the address of the browser.
+            var known: Set<PushEndpoint> = []
+            return message.devices.compactMap { device -> Push? in
                 guard let address = device.pushAddress,
                     let subscription = PushSubscription(address),
-                    hosts.place(of: subscription.endpoint) == place
+                    hosts.place(of: subscription.endpoint) == place,
+                    known.insert(subscription.endpoint).inserted
                 else { return nil }
                 let id = PushID(number: number, device: device.device)
                 return Push(

@@ -217,6 +217,14 @@ private struct Silent: LogHandler {
         #expect(counters.sent == 3 && counters.failures == 0 && counters.lagSeconds == 0)
     }
 
+    @Test func `sends once to a browser whose tabs are devices`() async throws {
+        let tab = deviceJSON("a").replacingOccurrences(
+            of: #""device":"a""#, with: #""device":"b""#)
+        let stage = Stage([(1, [deviceJSON("a"), tab]), (2, [tab])])
+        let (story, _, _) = try await stage.play(until: "keep 2")
+        #expect(story == ["open -", "post a 201", "post b 201", "keep 2"])
+    }
+
     @Test func `continues at its position`() async throws {
         let stage = Stage(
             [(1, [deviceJSON("a")]), (2, [deviceJSON("b")])], keptAt: 1)

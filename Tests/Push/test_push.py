@@ -81,6 +81,51 @@ class Pushing(unittest.TestCase):
         return int(found.group(1))
 
 
+class Story(Pushing):
+    """zhangsan writes to lisi, whose app is in the foreground, in the background, killed."""
+
+    def test_lisi_is_pushed_to_when_her_app_cannot_take(self):
+        service = Service(
+            "--push-key", self.key, "--push-subject", "mailto:ops@example.com", "--push-hosts",
+            "127.0.0.1:%d" % self.push.port, "--push-after", "1",
+            environment={"SSL_CERT_FILE": self.authority[0]})
+        self.addCleanup(service.close)
+        lisi, browser = self.name(), self.browser()
+        zhangsan = service.login(self.name(), "phone")
+
+        def write(body):
+            return zhangsan.ok("send", {"accounts": [lisi], "body": body})["id"]
+
+        def message(body):
+            found, = app.note("messages")["params"]["messages"]
+            self.assertEqual(found["body"], body)
+            return found["id"]
+
+        # In the foreground she takes it, and there is nothing to push.
+        app = service.login(lisi, "web", messages=True)
+        app.ok("setDevice", {"pushAddress": browser.subscription()})
+        begin = time.monotonic()
+        first = write("one")
+        app.ok("take", {"id": message("one")})
+        was_in_time = time.monotonic() - begin < 0.9
+        # In the background the connection is still there, and nobody reads it.
+        second = write("two")
+        content = browser.decrypt(self.expect(browser))
+        if content["message"] == first and not was_in_time:
+            content = browser.decrypt(self.expect(browser))
+        self.assertEqual((content["message"], content["body"]), (second, "two"))
+        self.assertEqual((content["from"], content["waiting"]), (zhangsan.account, 1))
+        app.ok("take", {"id": message("two")})
+        # Killed, she is pushed to at once, and given it when she opens the notification.
+        app.ok("logout")
+        third = write("three")
+        self.assertEqual(browser.decrypt(self.expect(browser))["message"], third)
+        app = service.login(lisi, "web", messages=True)
+        self.assertEqual(app.welcome["waiting"], 1)
+        app.ok("take", {"id": message("three")})
+        self.assertIsNone(self.push.next(0))
+
+
 class Arriving(Pushing):
     def test_a_browser_decrypts_what_an_offline_account_was_sent(self):
         account, browser = self.name(), self.browser()

@@ -26,6 +26,8 @@ import urllib.parse
 from playwright.sync_api import expect, sync_playwright
 
 CLIENTS = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+sys.path += [os.path.join(CLIENTS, "..", "Tests", name) for name in ("Push", "Conformance")]
+import push_service  # pylint: disable=wrong-import-position
 BINARY = os.environ.get(
     "PORCHLIGHT_BIN", os.path.join(CLIENTS, "..", ".build", "debug", "porchlight"))
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -44,8 +46,9 @@ POLICY = ("default-src 'none'; script-src 'self' http://127.0.0.1:*%s; style-src
 class Service:
     """A service on a free port, with a new directory."""
 
-    def __init__(self, *flags):
+    def __init__(self, *flags, environment=None):
         self.directory = tempfile.mkdtemp(prefix="porchlight-")
+        self.environment = {**os.environ, **(environment or {})}
         self.flags, self.port, self.http_port = flags, 0, 0
         self.start()
 
@@ -54,7 +57,8 @@ class Service:
                    "--http", "127.0.0.1:%d" % self.http_port,
                    "--data", os.path.join(self.directory, "data"), "--log-level", "error",
                    *self.flags]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
+                                        env=self.environment)
         ready = self.process.stdout.readline()
         self.port = int(re.match(r"ready on [^ ,]+:(\d+)", ready).group(1))
         self.http_port = int(re.search(r"http on [^ ,]+:(\d+)", ready).group(1))
@@ -186,8 +190,9 @@ class World:
 
     is_full = False
 
-    def __init__(self, browser, site, flags):
-        self.browser, self.site, self.service = browser, site, Service(*flags)
+    def __init__(self, browser, site, flags, environment):
+        self.browser, self.site = browser, site
+        self.service = Service(*flags, environment=environment)
         self.contexts, self.problems = [], []
         Pages.service = self.service
 
@@ -638,9 +643,93 @@ def vue(world):
 vue.needs = [VUE]
 
 
-CASES = [dots, tabs, restart, offline, hidden, frozen, thawed, kicked, readme, expired, wss, react, vue]
+class Pushes:
+    """A push service on loopback, and a key for the service that pushes to it."""
+
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix="porchlight-")
+        atexit.register(shutil.rmtree, self.directory)
+        authority = push_service.tls.make_authority(self.directory)
+        self.service = push_service.PushService(authority, self.directory)
+        key = os.path.join(self.directory, "web-push.key")
+        subprocess.run([BINARY, "key", "--web-push", key], check=True, capture_output=True)
+        self.flags = ["--push-key", key, "--push-subject", "mailto:ops@example.com",
+                      "--push-hosts", "localhost:%d" % self.service.port]
+        self.environment = {"SSL_CERT_FILE": authority[0]}
+
+
+pushes = functools.cache(Pushes)
+
+# What the browser's own push service would give the page.
+SUBSCRIBED = """
+PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
+  window.key = applicationServerKey;
+  return { toJSON: () => (%s) };
+};
+"""
+
+ENABLES = """
+import { connect } from "http://127.0.0.1:7401/sdk/index.js";
+const options = { account: "alice", messages: true };
+const porchlight = connect("ws://127.0.0.1:7400/v1/socket", options);
+const enablePush = porchlight.enablePush.bind(porchlight);
+porchlight.enablePush = () => enablePush().then(() => (button.textContent = "enabled"));
+const button = document.querySelector("button");
+"""
+
+
+def pushed(world):
+    """A message for a page that is closed becomes a notification. Chromium's own push service is
+    out of reach: the page is given a subscription to the test's, and the developer tools give the
+    service worker what has arrived there."""
+    push = pushes().service
+    browser = push_service.Browser("https://localhost:%d/alice" % push.port)
+    script = ENABLES + snippet("await navigator.serviceWorker")
+    Pages.scripts = {"/push.js": lambda: snippet('addEventListener("push"'),
+                     "/page.js": lambda: world.service.filled(script)}
+    Pages.readme = staticmethod(lambda: (
+        '<!doctype html><meta charset="utf-8"><button>enable</button>'
+        '<script type="module" src="/page.js"></script>'))
+    context = world.context()
+    context.grant_permissions(["notifications"], origin=world.site)
+    context.add_init_script(SUBSCRIBED % browser.subscription())
+    page = world.page("alice", context, path="/readme.html")
+    page.get_by_text("enable", exact=True).click()
+    expect(page.get_by_text("enabled")).to_be_visible(timeout=WAIT)
+    app = Native(world.service, client="server")
+    device, = app.call("devices", account="alice")["devices"]
+    assert json.loads(device["pushAddress"])["endpoint"] == browser.endpoint, device
+    key = page.evaluate("() => window.key")
+    page.close()
+    app.call("send", account="bob", accounts=["alice"], body="今天的天气真好。")
+    arrived = push.next(WAIT / 1_000)
+    assert arrived.claims()[1] == key, "the token is of another key"
+    content = browser.decrypt(arrived)
+    Pages.scripts["/page.js"] = lambda: ""
+    other = world.page("alice", context, path="/readme.html")
+    registrations = []
+    tools = context.new_cdp_session(other)
+    tools.on("ServiceWorker.workerRegistrationUpdated",
+             lambda event: registrations.extend(event["registrations"]))
+    tools.send("ServiceWorker.enable")
+    end = time.monotonic() + WAIT / 1_000
+    while not registrations and time.monotonic() < end:
+        other.wait_for_timeout(50)
+    tools.send("ServiceWorker.deliverPushMessage", {
+        "origin": world.site, "registrationId": registrations[0]["registrationId"],
+        "data": json.dumps(content)})
+    shown = other.wait_for_function("""async () => {
+      const { ready } = navigator.serviceWorker;
+      const [found] = await (await ready).getNotifications();
+      return found && [found.title, found.body, found.tag];
+    }""", timeout=WAIT).json_value()
+    assert shown == ["bob", "今天的天气真好。", content["message"]], shown
+
+
+CASES = [dots, tabs, restart, offline, hidden, frozen, thawed, kicked, readme, expired, wss, react, vue,
+         pushed]
 # They use the protocol of Chromium's developer tools.
-ONLY_CHROMIUM = [offline, hidden, frozen, thawed]
+ONLY_CHROMIUM = [offline, hidden, frozen, thawed, pushed]
 
 
 def launch(playwright, name):
@@ -660,7 +749,10 @@ def launch(playwright, name):
 def run(browser, case, site):
     """Whether the case passes."""
     flags = World.is_full and getattr(case, "full_flags", None) or getattr(case, "flags", [])
-    world = World(browser, site, flags)
+    environment = {}
+    if case is pushed:
+        flags, environment = pushes().flags, pushes().environment
+    world = World(browser, site, flags, environment)
     begin = time.monotonic()
     try:
         case(world)
