@@ -72,7 +72,9 @@ struct Send: ParsableCommand {
     func validate() throws {
         if labels.areGiven {
             guard accounts.isEmpty else {
-                throw ValidationError("--alias and --tag select devices: give no ACCOUNT.")
+                throw ValidationError(
+                    "With --alias or --tag the only word is the text: quote it, give no ACCOUNT."
+                )
             }
         } else if accounts.isEmpty {
             throw ValidationError("No recipient is given: give an ACCOUNT, --alias or --tag.")

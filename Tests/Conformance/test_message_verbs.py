@@ -109,12 +109,12 @@ class Sending(MessageVerbs):
         self.assertEqual(self.bodies(self.reader(name, "watch"), 1), ["to the watch"])
         for option in ("--tag", "--alias"):
             said = self.fails(1, "send", "x", option, "nobody")
-            self.assertEqual(said, "No device has these aliases or tags. (1011)\n")
+            self.assertEqual(said, "No device is selected by these aliases or tags. (1011)\n")
 
     def test_mistakes_are_found_before_it_connects(self):
         for words, fault in (
                 ((), "No recipient is given: give an ACCOUNT, --alias or --tag"),
-                (("bob", "x", "--tag", "t"), "--alias and --tag select devices: give no ACCOUNT"),
+                (("bob", "x", "--tag", "t"), "With --alias or --tag the only word is the text"),
                 (("x", "--alias", "a", "--tag", "t"), "--alias selects devices by itself"),
                 (("x", "--tag-not", "t"), "--tag-not selects nothing alone"),
                 (("x", "--tag", "t", "--device", "d"), "--device is for a message to one"),

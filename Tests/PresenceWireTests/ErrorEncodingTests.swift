@@ -220,7 +220,7 @@ import Testing
             "`pushAddress` has 2049 bytes; at most 2048 are allowed.",
             #","field":"pushAddress","limit":2048,"count":2049"#
         ),
-        (Refusal(.noRecipients), 1_011, "No device has these aliases or tags.", ""),
+        (Refusal(.noRecipients), 1_011, "No device is selected by these aliases or tags.", ""),
         (
             Refusal(.outOfRange, field: .tagsAll, min: 1, max: 20), 414,
             "`tagsAll` must have 1 to 20 tags.", #","field":"tagsAll","min":1,"max":20"#

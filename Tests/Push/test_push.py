@@ -87,8 +87,8 @@ class Story(Pushing):
     def test_lisi_is_pushed_to_when_her_app_cannot_take(self):
         service = Service(
             "--push-key", self.key, "--push-subject", "mailto:ops@example.com", "--push-hosts",
-            "127.0.0.1:%d" % self.push.port, "--push-after", "1",
-            environment={"SSL_CERT_FILE": self.authority[0]})
+            "127.0.0.1:%d" % self.push.port,
+            environment={"SSL_CERT_FILE": self.authority[0], "PORCHLIGHT_PUSH_AFTER": "1"})
         self.addCleanup(service.close)
         lisi, browser = self.name(), self.browser()
         zhangsan = service.login(self.name(), "phone")

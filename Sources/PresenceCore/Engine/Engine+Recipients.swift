@@ -10,6 +10,13 @@ struct Addressee {
     var target = MessageTarget.any
 }
 
+extension PendingSend.Recipient {
+    init(_ addressee: Addressee, isOfStranger: Bool) {
+        self.init(
+            account: addressee.account, target: addressee.target, isOfStranger: isOfStranger)
+    }
+}
+
 extension Recipients {
     /// Whether the devices are selected by their labels.
     var areByLabels: Bool {

@@ -34,12 +34,19 @@ extension Engine {
         let isClient = request.isOfClient
         let addressees = try addressees(of: send, texts, isClient: isClient)
         try checkSendPace(of: sender, count: addressees.count, at: now)
-        let admitted = try admit(sender, to: addressees, isClient: isClient, into: &effects)
+        // What is sent by labels shares the half of strangers: broadcasts are not to fill the room
+        // that people need.
+        let isByLabels = send.recipients.areByLabels
+        let admitted =
+            isByLabels
+            ? addressees.map { PendingSend.Recipient($0, isOfStranger: true) }
+            : try admit(sender, to: addressees, isClient: isClient, into: &effects)
         let amount = amount(of: send)
         try checkRoom(for: amount, of: isClient ? sender : nil, to: admitted)
         let withRoom = try withRoom(
-            for: amount, admitted, isPassing: send.recipients.areByLabels, into: &effects)
-        try spendOfStrangers(on: withRoom, at: now.mono, into: &effects)
+            for: amount, admitted, isPassing: isByLabels, into: &effects)
+        if isClient { try spendOfStrangers(on: withRoom, at: now.mono, into: &effects) }
+        messageStats.passedOver += admitted.count - withRoom.count
 
         let message = MessageID(number: sequence.next())
         let recipients = handingOver(to: withRoom)
@@ -107,9 +114,7 @@ extension Engine {
             if isStranger, let sender, !mayWrite(to: account, sender) {
                 effects.names.append(effects.copyName(of: account.index, from: self))
             }
-            recipients.append(
-                PendingSend.Recipient(
-                    account: account, target: addressee.target, isOfStranger: isStranger))
+            recipients.append(PendingSend.Recipient(addressee, isOfStranger: isStranger))
         }
         try reject(Refusal(.notPermitted, field: .accounts), from: start, effects)
         return recipients

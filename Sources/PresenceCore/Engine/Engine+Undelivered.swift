@@ -35,7 +35,7 @@ extension Engine {
             share.messages.append(
                 UndeliveredMessage(
                     key: message.key, account: account, handOver: handOver,
-                    expires: message.expires, waiting: inboxes[account].messages.count))
+                    expires: message.expires, waiting: waitingCount(beside: message, for: account)))
         }
         return share
     }
@@ -44,10 +44,20 @@ extension Engine {
     public func current(_ message: UndeliveredMessage, at now: Mono) -> UndeliveredMessage? {
         let entry = UndeliveredOrder.Entry(
             message.handOver, of: message.key, for: message.account)
-        guard now < message.expires, inboxes.find(entry) != nil else { return nil }
+        guard now < message.expires, let waiting = inboxes.find(entry) else { return nil }
         var current = message
-        current.waiting = inboxes[message.account].messages.count
+        current.waiting = waitingCount(beside: waiting, for: message.account)
         return current
+    }
+
+    /// How many messages wait for an account; beside one for a device alone, how many of them that
+    /// device may be given. O(messages) then.
+    private func waitingCount(
+        beside message: WaitingMessage, for account: AccountHandle
+    ) -> Int {
+        let messages = inboxes[account].messages
+        guard let only = onlyDevice(of: message) else { return messages.count }
+        return messages.count { onlyDevice(of: $0).map { $0 == only } ?? true }
     }
 
     /// Where a message may be pushed to, by name: the devices of its recipient that have labels or
@@ -55,14 +65,13 @@ extension Engine {
     /// if nothing is known of it.
     public func pushDevices(of message: UndeliveredMessage) -> [PushDevice] {
         let account = message.account
+        if let only = inboxes[account][message.key].flatMap({ onlyDevice(of: $0) }) {
+            return [pushDevice(only, of: account)]
+        }
         var found: [[UInt8]: PushDevice] = [:]
         for device in devices.devices(of: account) {
             found[device.name] = PushDevice(
                 name: device.name, reach: .connection, labels: device.labels)
-        }
-        let only = onlyDevice(of: message)
-        if let only, found[only] == nil {
-            found[only] = PushDevice(name: only, reach: .connection, labels: .none)
         }
         for session in allSessions(of: account) {
             let name = strings.bytes(of: sessions[session].device)
@@ -71,16 +80,22 @@ extension Engine {
             let labels = found[name]?.labels ?? .none
             found[name] = PushDevice(name: name, client: client, reach: reach, labels: labels)
         }
-        if let only { return found[only].map { [$0] } ?? [] }
         return found.values.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
+    /// A device, also if nothing is known of it.
+    private func pushDevice(_ name: [UInt8], of account: AccountHandle) -> PushDevice {
+        let session = session(of: account, on: name)
+        return PushDevice(
+            name: name, client: session.map { sessions[$0].client },
+            reach: session.map { sessions[$0].reach } ?? .connection,
+            labels: devices.labels(of: account, on: name))
+    }
+
     /// The only device that a message is for; nil: it is for all.
-    private func onlyDevice(of message: UndeliveredMessage) -> [UInt8]? {
-        guard let waiting = inboxes[message.account][message.key],
-            waiting.device != .none, !waiting.isPreference
-        else { return nil }
-        return strings.bytes(of: waiting.device)
+    private func onlyDevice(of message: WaitingMessage) -> [UInt8]? {
+        message.device == .none || message.isPreference
+            ? nil : strings.bytes(of: message.device)
     }
 
     // MARK: Handing over

@@ -14,6 +14,7 @@ struct PendingSend {
     struct Recipient {
         let account: AccountHandle
         let target: MessageTarget
+        /// As in `WaitingMessage`.
         let isOfStranger: Bool
         /// Set if no session is there that could be sent it.
         var handOver: HandOver?

@@ -11,7 +11,8 @@ struct WaitingMessage {
     let byteCount: UInt32
     /// The recipient's place among those of the message.
     let place: UInt16
-    /// Whether the sender is a stranger to the recipient.
+    /// Whether it shares the half of the room that is for strangers: the sender is a stranger to
+    /// the recipient, or an app server has sent it by labels.
     let isOfStranger: Bool
     /// For the device with this name; `SlabRef.none`: for whichever takes it first.
     let device: SlabRef

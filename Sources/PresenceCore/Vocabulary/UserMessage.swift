@@ -160,7 +160,7 @@ public struct MessageRecord: Hashable, Sendable {
         public var account: AccountHandle
         /// Only this device; nil: whichever takes it first.
         public var device: ByteRange?
-        /// Whether the sender is a stranger to it.
+        /// Whether it counts in the half of the room that is for strangers.
         public var isOfStranger: Bool
         /// Set if it is handed over at once.
         public var handOver: HandOver?
@@ -214,6 +214,8 @@ public struct MessageStats: Hashable, Sendable {
     public var fetches = 0
     /// Reads of contents that have failed.
     public var fetchFailures = 0
+    /// Devices that were selected by their labels and did not get a message, for want of room.
+    public var passedOver = 0
     /// Requests to send that were valid and were rejected, by one of `refusalReasons`.
     public var refused: [Refusal.Reason: Int] = [:]
 

@@ -32,6 +32,10 @@ extension MetricTable {
             "Undelivered messages that the reader which is furthest behind has not been sent."
         ) { $0.host.undeliveredBehind },
         Metric(
+            .counter, "porchlight_messages_passed_over_total",
+            "Devices selected by aliases or tags that a message was not stored for, without room."
+        ) { $0.host.messages.passedOver },
+        Metric(
             .gauge, "porchlight_devices",
             "Devices with an alias, tags or a push address, which are kept in memory."
         ) { $0.host.devices },

@@ -113,6 +113,12 @@ extension [UInt8] {
             append(field.isList ? " must hold names of" : " must be")
             append(" 1 to ", limit)
             append(" bytes, without control characters and without leading or trailing spaces.")
+        case .tooMany where field.selectsDevices && refusal.count != nil:
+            append(" select or concern at least ", refusal.count ?? 0)
+            append(" devices; at most ", refusal.limit ?? 0)
+            append(" are possible: name labels that fewer have.")
+        case .duplicateField where field.selectsDevices:
+            append(" cannot be given together with other recipients, or twice.")
         case .tooMany:
             append(" has more than ")
             append(refusal.limit ?? 0)
@@ -133,7 +139,7 @@ extension [UInt8] {
     /// What is wrong with the labels of a device, or with those in a request to send.
     private mutating func appendLabelMessage(of refusal: Refusal) {
         switch refusal.reason {
-        case .noRecipients: return append("No device has these aliases or tags.")
+        case .noRecipients: return append("No device is selected by these aliases or tags.")
         case .nothingSet:
             return append("At least one of `alias`, `tags` and `pushAddress` is required.")
         case .invalidTag, .tagTooLong:
@@ -257,6 +263,9 @@ extension Refusal.Field {
         default: false
         }
     }
+
+    /// Whether it selects devices by their labels.
+    fileprivate var selectsDevices: Bool { [.aliases, .tags, .tagsAll].contains(self) }
 
     fileprivate var isCredential: Bool { self == .account || self == .key || self == .password }
 }

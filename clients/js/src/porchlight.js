@@ -235,12 +235,13 @@ export class Porchlight extends Target {
   /**
    * Sets what the service knows of this device: what is given replaces what it knew, and `""` or
    * `[]` removes. It waits for a session if there is none.
-   * @param {{ alias?: string, tags?: Iterable<string>, pushAddress?: string }} labels `alias` and
+   * @param {{ alias?: string, tags?: string | Iterable<string>, pushAddress?: string }} labels `alias` and
    *   `tags`: by which app servers send to it; `pushAddress`: where push messages reach it
    * @returns {Promise<import("./outgoing.js").DeviceLabels>} all of it, when it is on disk
    */
   async setDevice({ alias, tags, pushAddress }) {
-    return this.#outgoing.device({ alias, tags: tags && [...tags], pushAddress });
+    const list = typeof tags === "string" ? [tags] : tags && [...tags];
+    return this.#outgoing.device({ alias, tags: list, pushAddress });
   }
 
   /**
@@ -259,8 +260,11 @@ export class Porchlight extends Target {
    * @returns {Promise<void>} when the service has forgotten the push address
    */
   async disablePush() {
-    await unsubscribe();
-    await this.setDevice({ pushAddress: "" });
+    try {
+      await unsubscribe();
+    } finally {
+      await this.setDevice({ pushAddress: "" });
+    }
   }
 
   /**

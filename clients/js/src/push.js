@@ -1,17 +1,9 @@
 // @ts-check
 import { PorchlightError } from "./error.js";
 
-/**
- * The service worker of the page, or an error: without one there is no push.
- * @returns {Promise<ServiceWorkerRegistration>}
- */
-const worker = async () => {
-  const container = globalThis.navigator?.serviceWorker;
-  if (!container || !globalThis.PushManager) {
-    throw new PorchlightError("This browser has no push messages.", "push_unavailable");
-  }
-  return container.ready;
-};
+/** The service worker of the page, if it has one and the browser has push messages. */
+const worker = async () =>
+  globalThis.PushManager && globalThis.navigator?.serviceWorker?.getRegistration();
 
 /**
  * Subscribes this browser to push messages.
@@ -19,7 +11,11 @@ const worker = async () => {
  * @returns {Promise<string>} the push address of this device
  */
 export const subscribe = async (key) => {
-  const { pushManager } = await worker();
+  if (!await worker()) {
+    const text = "The browser has no push messages, or the page no service worker.";
+    throw new PorchlightError(text, "push_unavailable");
+  }
+  const { pushManager } = await navigator.serviceWorker.ready;
   // First: browsers ask the user only shortly after a click.
   if (await Notification.requestPermission() !== "granted") {
     throw new PorchlightError("Notifications are not allowed.", "push_denied");
@@ -37,8 +33,8 @@ export const subscribe = async (key) => {
   return JSON.stringify(subscription);
 };
 
-/** Ends what `subscribe` has begun. */
+/** Ends what `subscribe` has begun, if anything. */
 export const unsubscribe = async () => {
-  const { pushManager } = await worker();
-  await (await pushManager.getSubscription())?.unsubscribe();
+  const subscription = await (await worker())?.pushManager.getSubscription();
+  await subscription?.unsubscribe();
 };

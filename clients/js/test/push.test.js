@@ -12,13 +12,17 @@ const page = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 
 /** A browser, as far as push needs it. */
 class Browser {
+  isPage = true;
   permission = "granted";
   current = null;
   asked = [];
 
   constructor() {
     set("PushManager", class {});
-    set("navigator", { serviceWorker: { ready: Promise.resolve({ pushManager: this }) } });
+    const registration = { pushManager: this };
+    set("navigator", { serviceWorker: {
+      ready: Promise.resolve(registration), getRegistration: async () => this.isPage && registration,
+    } });
     set("Notification", { requestPermission: async () => this.permission });
   }
 
@@ -77,7 +81,7 @@ test("what a device is given is repeated until it is confirmed", async () => {
   const made = stage();
   const { porchlight } = made;
   const calls = [porchlight.setDevice({ alias: "desk", tags: new Set(["a", "b"]) }),
-    porchlight.setDevice({ tags: [] })];
+    porchlight.setDevice({ tags: "beta" })];
   await connected(made);
   assert.deepEqual(await requested(made), { alias: "desk", tags: ["a", "b"] });
   await made.step({ loses: {} });
@@ -87,10 +91,10 @@ test("what a device is given is repeated until it is confirmed", async () => {
   assert.equal(made.line.requests.length, 0);
   await made.step({ answers: { device: { device: "d", alias: "desk", tags: ["a", "b"] } } });
   assert.deepEqual(await calls[0], { device: "d", alias: "desk", tags: ["a", "b"] });
-  assert.deepEqual(await requested(made), { tags: [] });
+  assert.deepEqual(await requested(made), { tags: ["beta"] });
   await made.step({ rejects: { code: 416, data: { reason: "rate_limited", retryAfter: 1 } } });
   await made.clock.run(() => made.line.requests.length > 0, made.clock.now + 60_000);
-  assert.deepEqual(await requested(made), { tags: [] });
+  assert.deepEqual(await requested(made), { tags: ["beta"] });
   await made.step({ rejects: { code: 403, data: { reason: "forbidden" } } });
   await assert.rejects(calls[1], { reason: "forbidden", code: 403 });
 });
@@ -128,6 +132,9 @@ test("it is said why there is no push", async () => {
   const made = stage();
   await connected(made);
   await assert.rejects(made.porchlight.enablePush(), { reason: "push_unavailable" });
+  browser.isPage = undefined;
+  await assert.rejects(made.porchlight.enablePush(), { reason: "push_unavailable" });
+  browser.isPage = true;
   browser.permission = "denied";
   await assert.rejects(made.porchlight.enablePush(), { reason: "push_denied" });
   browser.permission = "granted";
@@ -142,7 +149,10 @@ test("it is said why there is no push", async () => {
   await assert.rejects(pending, { reason: "closed" });
   set("navigator", {});
   await assert.rejects(made.porchlight.enablePush(), { reason: "push_unavailable" });
-  await assert.rejects(made.porchlight.disablePush(), { reason: "push_unavailable" });
+  const disabled = made.porchlight.disablePush();
+  assert.deepEqual(await requested(made), { pushAddress: "" });
+  await made.step({ answers: { device: { device: "d" } } });
+  await disabled;
 });
 
 test("the service worker of the page shows what is pushed", async () => {

@@ -60,13 +60,13 @@ export class Porchlight extends Porchlight_base {
     /**
      * Sets what the service knows of this device: what is given replaces what it knew, and `""` or
      * `[]` removes. It waits for a session if there is none.
-     * @param {{ alias?: string, tags?: Iterable<string>, pushAddress?: string }} labels `alias` and
+     * @param {{ alias?: string, tags?: string | Iterable<string>, pushAddress?: string }} labels `alias` and
      *   `tags`: by which app servers send to it; `pushAddress`: where push messages reach it
      * @returns {Promise<import("./outgoing.js").DeviceLabels>} all of it, when it is on disk
      */
     setDevice({ alias, tags, pushAddress }: {
         alias?: string;
-        tags?: Iterable<string>;
+        tags?: string | Iterable<string>;
         pushAddress?: string;
     }): Promise<import("./outgoing.js").DeviceLabels>;
     /**
