@@ -101,6 +101,10 @@ public struct FeedLimits: Sendable {
     public var readersMax = 64
     /// Events in one `feed` notification.
     public var eventsPerFrameMax = 500
+    /// Messages in one `undelivered` notification.
+    public var undeliveredPerFrameMax = 500
+    /// Bytes of JSON in one `undelivered` notification, unless one message has more.
+    public var undeliveredBytesPerFrameMax = 1 << 18
     /// Topics that are visited for one frame of a snapshot.
     public var topicsPerFrame = 5_000
 

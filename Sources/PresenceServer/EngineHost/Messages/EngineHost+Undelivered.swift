@@ -9,11 +9,8 @@ import PresenceStore
 import PresenceWire
 
 extension EngineHost {
-    /// The most messages, and bytes of their contents, in a share.
-    private static var messagesPerShareMax: Int { 500 }
+    /// The most bytes of contents that are read for a share.
     private static var bytesPerShareMax: Int { 1 << 20 }
-    /// The most bytes of JSON in a share, unless one message has more.
-    private static var shareBytesMax: Int { 1 << 18 }
 
     /// Makes a connection a reader of what is undelivered, in place of the feed.
     mutating func readUndelivered(
@@ -62,8 +59,9 @@ extension EngineHost {
     mutating func readUndelivered(toReader place: Int, at now: Moment) {
         guard undelivered.isDue(place, upTo: engine.lastHandOver, at: now.mono) else { return }
         let share = engine.undelivered(
-            after: undelivered.readers[place].number, countMax: Self.messagesPerShareMax,
-            bytesMax: Self.bytesPerShareMax, at: now.mono)
+            after: undelivered.readers[place].number,
+            countMax: configuration.feed.undeliveredPerFrameMax, bytesMax: Self.bytesPerShareMax,
+            at: now.mono)
         guard !share.messages.isEmpty else {
             return undelivered.pass(place, upTo: share.upTo)
         }
@@ -113,7 +111,7 @@ extension EngineHost {
                 textBytesMax: configuration.engine.undeliveredBytesMax)
             numbers.append(message.handOver.number)
             firstTime = firstTime ?? content.time
-            if encoded.count >= Self.shareBytesMax {
+            if encoded.count >= configuration.feed.undeliveredBytesPerFrameMax {
                 upTo = message.handOver.number
                 break
             }
