@@ -4,23 +4,59 @@ final class MessageLedger {
     /// A message, as its sender knows it.
     struct Entry {
         let recipients: Set<String>
-        let device: String?
+        /// The only device that it is for.
+        var device: String?
+        /// The device of an XMPP client that it was addressed to.
+        var preferred: String?
         /// By the clock of the network, which runs over restarts. It may expire earlier, if the
         /// wall clock jumps.
         let expires: UInt64
+        /// Until when it waits by the wall clock, as its sender was answered.
+        var answeredExpiry: Int64?
+        /// When its sender has sent it.
+        var asked = 0
         var outcome = Outcome.unknown
+        /// The recipients that certainly had no session when it was accepted.
+        var away: Set<String> = []
+        /// Clients that would have been sent it at once, if they were still there.
+        var present: [Presence] = []
         /// The accounts that have certainly taken it, or for which it was certainly discarded, and
         /// when that was, among all that the ledger has noted.
         var done: [String: Int] = [:]
         /// The accounts that have perhaps.
         var perhapsDone: Set<String> = []
+
+        /// Whether it is for a device, or was addressed to it.
+        func isMeant(for name: String) -> Bool {
+            device == name || preferred == name
+        }
     }
 
     enum Outcome: Equatable {
         /// No answer has come.
         case unknown
         case accepted(id: String)
+        /// It was stored; its sender is not told the id.
+        case stored
         case refused
+
+        var isStored: Bool { self != .unknown && self != .refused }
+    }
+
+    /// A client that reads when a message is sent, and since when its session does.
+    struct Presence {
+        let peer: SimulatedPeer
+        let since: Int
+        /// When it was last asked to change its availability.
+        let shown: Int
+        let account: String
+    }
+
+    /// A message that a device was sent though it was addressed to another.
+    struct Detour {
+        let body: String
+        let account: String
+        let device: String
     }
 
     /// By body.
@@ -30,8 +66,21 @@ final class MessageLedger {
     /// The accounts whose messages an app server has asked to discard. The request may still be on
     /// its way, so it may be about those that are sent only now.
     private var discarding: Set<String> = []
-    /// What was done before this is durable.
-    private var durableUpTo = 0
+    /// The accounts that certainly have no session.
+    private var away: Set<String> = []
+    /// Those of which it is not known yet whether they were accepted.
+    private var undecided: Set<String> = []
+    /// Those that were sent since the last quiet time.
+    private(set) var recent: [String] = []
+    /// Since the last quiet time.
+    private(set) var detours: [Detour] = []
+    /// What was done before this is durable, and was known to the service when it sent what
+    /// arrived since.
+    private(set) var durableUpTo = 0
+    /// The wall clock at that time, if it has never jumped.
+    private var restedAt: Int64?
+    /// By the number of the last hand-over in it: when the first share was made for a reader.
+    private var shares: [String: Int] = [:]
     private var clock = 0
     private var lastBody = 0
 
@@ -48,11 +97,29 @@ final class MessageLedger {
     }
 
     func note(_ body: String, _ entry: Entry) {
+        var entry = entry
+        entry.asked = tick()
+        entry.perhapsDone = entry.recipients.intersection(discarding)
+        entry.away = entry.recipients.intersection(away)
         entries[body] = entry
-        entries[body]?.perhapsDone = entry.recipients.intersection(discarding)
+        undecided.insert(body)
+        recent.append(body)
     }
 
-    func note(_ outcome: Outcome, of body: String) { entries[body]?.outcome = outcome }
+    func note(_ outcome: Outcome, of body: String, expires: Int64? = nil) {
+        entries[body]?.outcome = outcome
+        entries[body]?.answeredExpiry = expires
+        undecided.remove(body)
+    }
+
+    /// Nobody is connected: the service has just begun.
+    func noteAllAway(_ accounts: [String]) { away = Set(accounts) }
+
+    /// A client of an account connects.
+    func noteConnecting(_ account: String) {
+        guard away.remove(account) != nil else { return }
+        for body in undecided { entries[body]?.away.remove(account) }
+    }
 
     /// An app server has asked to discard what waits for an account.
     func noteDiscarding(_ account: String) {
@@ -74,9 +141,20 @@ final class MessageLedger {
     func fault(
         _ body: String, id: String, to account: String, _ device: String, opened: Int
     ) -> String? {
+        if let fault = fault(body, id: id, of: account, since: opened) { return fault }
+        guard let entry = entries[body] else { return nil }
+        guard entry.device == nil || entry.device == device else { return "\(body): the device" }
+        if let preferred = entry.preferred, preferred != device {
+            detours.append(Detour(body: body, account: account, device: device))
+        }
+        return nil
+    }
+
+    /// What is wrong with a message that waits for an account, as somebody is told who has begun to
+    /// listen at `begun`.
+    func fault(_ body: String, id: String, of account: String, since begun: Int) -> String? {
         guard let entry = entries[body] else { return "\(body) was never sent" }
         guard entry.recipients.contains(account) else { return "\(body) is for others" }
-        guard entry.device == nil || entry.device == device else { return "\(body): the device" }
         guard entry.outcome != .refused else { return "\(body) was refused" }
         if case .accepted(let accepted) = entry.outcome, accepted != id {
             return "\(body) was accepted as \(accepted) and is \(id)"
@@ -84,25 +162,76 @@ final class MessageLedger {
         if let before = ids[body], before != id { return "\(body) was \(before) and is \(id)" }
         ids[body] = id
         // What was on its way to a connection when another took it may still arrive.
-        if let done = entry.done[account], done < opened { return "\(body) was taken" }
+        if let done = entry.done[account], done < max(begun, durableUpTo) {
+            return "\(body) was taken"
+        }
+        if let restedAt, let expires = entry.answeredExpiry, expires < restedAt {
+            return "\(body) has expired"
+        }
         return nil
     }
+
+    /// A share was made for a reader.
+    func noteUndelivered(upTo number: String, at time: Int) {
+        if shares[number] == nil { shares[number] = time }
+    }
+
+    /// When a share was made at the earliest that ends with a number.
+    func madeShare(upTo number: String) -> Int { shares[number] ?? 0 }
 
     /// The bodies that may wait for an account.
     private func bodies(for account: String) -> [String] {
         entries.filter { $0.value.recipients.contains(account) }.map(\.key)
     }
 
-    /// Everything is durable, and nothing is on its way.
-    func rest() {
+    /// Everything is durable, and nothing is on its way. `wall`: the time, if the clock has never
+    /// jumped.
+    func rest(wall: Int64?) {
         durableUpTo = tick()
+        restedAt = wall
         discarding = []
+        detours = []
+        recent = []
     }
+
+    /// The wall clock has jumped: nothing can be said of what expires.
+    func noteJump() { restedAt = nil }
 
     /// The service has crashed: what was done lately may be undone.
     func crash() {
         for (body, entry) in entries {
             entries[body]?.done = entry.done.filter { $0.value <= durableUpTo }
         }
+    }
+}
+
+/// The order in which a connection is sent messages. Ids are compared as texts, which have one
+/// length.
+struct SentOrder {
+    private var last = ""
+    private var lastForAll = ""
+    private var lastForDevice = ""
+
+    /// What is wrong with the place of a message. `takesAll`: the session has always been sent
+    /// what is for any device.
+    ///
+    /// What was addressed to another device may come late: when that one has gone.
+    mutating func fault(
+        _ id: String, _ entry: MessageLedger.Entry?, on device: String, takesAll: Bool
+    ) -> String? {
+        guard let entry, entry.preferred == nil || entry.preferred == device else { return nil }
+        var isInOrder = true
+        if takesAll { isInOrder = Self.advance(&last, to: id) }
+        if entry.device != nil {
+            isInOrder = Self.advance(&lastForDevice, to: id) && isInOrder
+        } else if entry.preferred == nil {
+            isInOrder = Self.advance(&lastForAll, to: id) && isInOrder
+        }
+        return isInOrder ? nil : "\(id) is out of order"
+    }
+
+    private static func advance(_ last: inout String, to id: String) -> Bool {
+        defer { last = id }
+        return last < id
     }
 }

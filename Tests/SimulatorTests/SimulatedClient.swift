@@ -3,16 +3,31 @@ import PresenceClient
 
 /// A client: what it does, what it has been told, and what it may hold the service to.
 final class SimulatedClient: SimulatedPeer {
-    /// A backend that reads the feed, rather than somebody's device.
-    let isReader: Bool
+    /// What it is.
+    enum Role {
+        /// Somebody's device.
+        case device
+        /// A backend that reads the feed.
+        case feedReader
+        /// A backend that reads what is undelivered.
+        case pusher
+    }
+
+    let role: Role
     private let ledger: MessageLedger
+    private let labels: DeviceLedger
+    /// Where it writes down what it reads of hand-overs; nil: it reads none.
+    private let disk: SimulatedDisk?
     /// Whether its session is sent messages, those that it was sent and has not taken, and when
     /// its connection was opened, by the ledger.
     private(set) var readsMessages = false
     private(set) var untaken: [(id: String, body: String)] = []
     private var opened = 0
+    private var order = SentOrder()
     /// Whether its device has set its priority, and so may be sent messages out of order, or none.
     private(set) var hasSetPriority = false
+    /// Where a pusher is.
+    var pusher = SimulatedPusher()
     /// What a reader keeps.
     private(set) var table = SimulatedTable()
     private var received: [UInt8] = []
@@ -42,11 +57,21 @@ final class SimulatedClient: SimulatedPeer {
     private(set) var status: (value: Int64, expires: Int64)?
     private(set) var isStatusCertain = true
 
-    init(account: String, device: String, isReader: Bool = false, ledger: MessageLedger) {
-        self.isReader = isReader
+    init(
+        account: String, device: String, role: Role = .device, ledger: MessageLedger,
+        labels: DeviceLedger = DeviceLedger(), disk: SimulatedDisk? = nil
+    ) {
+        self.role = role
         self.ledger = ledger
+        self.labels = labels
+        self.disk = disk
         super.init(account: account, device: device)
     }
+
+    /// Whether it is an app server.
+    var isReader: Bool { role != .device }
+
+    override var takesAnyMessage: Bool { readingSince != nil && !hasSetPriority }
 
     override var isWaiting: Bool { !asked.isEmpty }
 
@@ -58,7 +83,11 @@ final class SimulatedClient: SimulatedPeer {
         asked.append((lastID, method, params))
         doubt(method, params)
         if method == "login" { opened = ledger.tick() }
-        if method == "setAvailability", params["priority"] != nil { hasSetPriority = true }
+        if method == "setAvailability", params["priority"] != nil {
+            hasSetPriority = true
+            lastShow = ledger.tick()
+        }
+        if method == "setDevice" { labels.ask(params, by: self) }
         let body = Array(
             JSON.object([
                 "jsonrpc": "2.0", "id": .integer(lastID), "method": .string(method),
@@ -106,7 +135,11 @@ final class SimulatedClient: SimulatedPeer {
         for request in asked where ["setPassword", "removePassword"].contains(request.method) {
             passwordOutcomes.append(.lost(account: request.params["account"]?.string ?? ""))
         }
+        for request in asked where request.method == "setDevice" {
+            labels.lose(request.params, by: self)
+        }
         super.connectionEnded()
+        pusher.connectionEnded()
         received = []
         asked = []
         hearsContacts = false
@@ -114,6 +147,7 @@ final class SimulatedClient: SimulatedPeer {
         current = []
         isSynced = false
         readsMessages = false
+        order = SentOrder()
         untaken = []
     }
 
@@ -145,7 +179,7 @@ final class SimulatedClient: SimulatedPeer {
             } else {
                 let reason = message["error"]?["data"]?["reason"]?.string ?? ""
                 meet(reason)
-                if first.method == "send" { noteSend(first.params, .refused) }
+                refused(first.method, first.params, reason)
             }
             // Those that are still under way may change what this one has made certain.
             for request in asked { doubt(request.method, request.params) }
@@ -177,7 +211,15 @@ final class SimulatedClient: SimulatedPeer {
         case "close":
             meet("close \(params["reason"]?.string ?? "")")
         case "feed":
+            if pusher.isReading { violations.append("sent the feed, unasked") }
             violations += table.apply(params)
+        case "undelivered":
+            meet("undelivered")
+            guard let disk else { return violations.append("told what is undelivered") }
+            for entry in params["undelivered"]?.array ?? [] {
+                meet("told \(entry["why"]?.string ?? "")")
+            }
+            violations += pusher.read(params, of: disk, ledger)
         default: break
         }
     }
@@ -189,21 +231,30 @@ final class SimulatedClient: SimulatedPeer {
             isLoggedIn = true
             hearsContacts = params["contacts"] == true
             readsMessages = params["messages"] == true
+            readingSince = readsMessages ? ledger.tick() : nil
             tokenEnds = result["expires"]?.integer
         case "refresh":
             tokenEnds = result["expires"]?.integer
         case "send":
-            noteSend(params, .accepted(id: result["id"]?.string ?? ""))
+            noteSend(
+                params, .accepted(id: result["id"]?.string ?? ""),
+                expires: result["expires"]?.integer)
         case "take":
             noteTaken(params["id"]?.string ?? "")
         case "discard":
             break
+        case "setDevice":
+            violations += labels.succeed(params, result["device"] ?? [:], by: self)
         case "relate":
             note(result["contact"] ?? [:])
         case "contacts":
             for contact in result["contacts"]?.array ?? [] { note(contact) }
         case "feed":
+            pusher.end()
             table.begin(result)
+        case "undelivered":
+            if let fault = pusher.begin(result) { violations.append(fault) }
+            meet(pusher.position.entries.isEmpty ? "undelivered from the start" : "resumed")
         case "subscribe":
             for publisher in params["publishers"]?.array?.compactMap(\.string) ?? [] {
                 certain["\(type)/\(publisher)"] = .some(result["expires"]?.integer)
@@ -228,8 +279,20 @@ final class SimulatedClient: SimulatedPeer {
         }
     }
 
-    private func noteSend(_ params: JSON, _ outcome: MessageLedger.Outcome) {
-        ledger.note(outcome, of: params["body"]?.string ?? "")
+    private func noteSend(
+        _ params: JSON, _ outcome: MessageLedger.Outcome, expires: Int64? = nil
+    ) {
+        ledger.note(outcome, of: params["body"]?.string ?? "", expires: expires)
+    }
+
+    private func refused(_ method: String, _ params: JSON, _ reason: String) {
+        switch method {
+        case "send": noteSend(params, .refused)
+        case "undelivered": pusher.refuse()
+        case "setDevice":
+            if let fault = labels.refuse(params, reason, by: self) { violations.append(fault) }
+        default: break
+        }
     }
 
     private func noteTaken(_ id: String) {
@@ -244,9 +307,9 @@ final class SimulatedClient: SimulatedPeer {
         if !readsMessages { violations.append("sent \(body) unasked") }
         let fault = ledger.fault(body, id: id, to: account, device, opened: opened)
         if let fault { violations.append(fault) }
-        if let last = untaken.last, last.id >= id, !hasSetPriority {
-            violations.append("\(body) is out of order")
-        }
+        let disorder = order.fault(
+            id, ledger.entries[body], on: device, takesAll: !hasSetPriority)
+        if let disorder { violations.append(disorder) }
         if untaken.contains(where: { $0.id == id }) { violations.append("\(body) comes twice") }
         untaken.append((id, body))
     }

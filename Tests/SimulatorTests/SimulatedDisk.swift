@@ -33,6 +33,7 @@ final class SimulatedDisk: Persistence {
     }
 
     private(set) var durable = Tables()
+    private(set) var handOvers = SimulatedHandOvers()
     private var queue: [Submission] = []
     private var reads: [(Read, UInt64)] = []
     /// Lazy writes that failed; they go first next time.
@@ -149,6 +150,7 @@ final class SimulatedDisk: Persistence {
             durable.devices[Key(account: account, other: device)] = nil
         case .putMessage(let content, let recipients):
             durable.contents[content.id] = content
+            handOvers.note(content, recipients)
             for row in recipients {
                 durable.messages[MessageKey(id: row.id, place: row.place)] = row
             }
@@ -156,15 +158,19 @@ final class SimulatedDisk: Persistence {
             for key in keys { durable.messages[key] = nil }
             removeUnusedContents()
         case .handOver(let rows):
-            for row in rows {
-                durable.messages[row.key]?.handOver = row.number
-                durable.messages[row.key]?.why = row.why
-            }
+            for row in rows { handOver(row) }
         case .reserveSequence(let end):
             durable.sequence = max(durable.sequence, end)
         case .removeExpired(let before):
             removeExpired(before)
         }
+    }
+
+    private func handOver(_ row: HandOverRow) {
+        guard durable.messages[row.key] != nil else { return }
+        durable.messages[row.key]?.handOver = row.number
+        durable.messages[row.key]?.why = row.why
+        handOvers.note(row.key, row.number, row.why)
     }
 
     private func removeExpired(_ before: Int64) {

@@ -17,6 +17,11 @@ class SimulatedPeer {
     var webSocket: SimulatedWebSocket?
     /// When the token ends that its session was begun or refreshed with last; nil: it has none.
     var tokenEnds: Int64?
+    /// Since when its session is sent messages, by the ledger of messages; nil: it is not, as far
+    /// as it knows.
+    var readingSince: Int?
+    /// When it was last asked to change its availability, by the ledger of messages.
+    var lastShow = 0
     /// When the service last got something from it.
     var lastAlive: UInt64 = 0
     var violations: [String] = []
@@ -45,6 +50,9 @@ class SimulatedPeer {
     /// Whether its device must be shown online.
     var isShown: Bool { isLoggedIn && !isDead }
 
+    /// Whether its session certainly is sent messages that are for any device.
+    var takesAnyMessage: Bool { false }
+
     /// What it sends while it has nothing to say.
     var signOfLife: [UInt8] { [0, 0, 0, 0] }
 
@@ -59,6 +67,7 @@ class SimulatedPeer {
         hasLeftUnanswered = hasLeftUnanswered || isWaiting
         stream = nil
         tokenEnds = nil
+        readingSince = nil
         isLoggedIn = false
         isDead = false
         isStalled = false

@@ -22,7 +22,7 @@ extension Simulation {
         }
         switch Int.random(in: 0..<75, using: &random) {
         case 60..<67: sendMessage(client)
-        case 67..<73: takeMessages(client)
+        case 67..<71: takeMessages(client)
         case 0: finish(id)
         case 1: vanish(client, id)
         case 2: client.isDead = true
@@ -36,7 +36,7 @@ extension Simulation {
         case 56: ask(client, "contacts", ["limit": .integer(chance(2) ? 100 : 2)])
         case 57: setVisibility(client)
         case 58: setAvailability(client)
-        case 59: setDevice(client)
+        case 59, 71...74: setDevice(client)
         default: ask(client, "ping", [:])
         }
     }
@@ -47,23 +47,20 @@ extension Simulation {
             let isBelieved = configuration.access == .open && chance(2)
             let key = JSON.string(SimulatedAuthenticator.serverKey)
             ask(client, "login", isBelieved ? ["client": "server"] : ["key": key])
-            return readFeed(client)
+            return readOn(client)
         }
         switch Int.random(in: 0..<30, using: &random) {
         case 0: finish(id)
         case 1: vanish(client, id)
         case 2: client.isDead = true
-        case 3 where client.asked.isEmpty: readFeed(client)
+        case 3 where client.asked.isEmpty: readOn(client)
         case 4..<12: client.isStalled.toggle()
         case 20: discardMessages(client)
         case 21...23: sendMessage(client)
+        case 24...27: setDeviceOfAnother(client)
         case 12..<20 where configuration.passwords != .none: changePassword(client)
         default: ask(client, "ping", [:])
         }
-    }
-
-    private func readFeed(_ client: SimulatedClient) {
-        ask(client, "feed", client.table.cursor.map { ["cursor": .string($0)] } ?? [:])
     }
 
     private func logIn(_ client: SimulatedClient) {
@@ -167,13 +164,6 @@ extension Simulation {
         if chance(2) { params["name"] = "a friend" }
         if chance(3) { params["groups"] = ["friends", "work"] }
         ask(client, "relate", .object(params))
-    }
-
-    private func setDevice(_ client: SimulatedClient) {
-        var params: [String: JSON] = ["alias": .string(chance(3) ? "" : "a\(client.device)")]
-        if chance(2) { params["pushAddress"] = .string(chance(3) ? "" : "p") }
-        if chance(2) { params["tags"] = .array(chance(3) ? [] : ["t", .string(client.account)]) }
-        ask(client, "setDevice", .object(params))
     }
 
     private func setVisibility(_ client: SimulatedClient) {

@@ -36,6 +36,7 @@ extension Simulation {
         configuration.engine.limits.messagesPerSenderMax = Int.random(in: 2...15, using: &random)
         configuration.engine.disconnectGraceSeconds = Int.random(
             in: 0...Bound.disconnectGraceSeconds, using: &random)
+        configuration.engine.pushAfterSeconds = Int.random(in: 1...20, using: &random)
         configuration.engine.restartGraceSeconds = Int.random(
             in: 0...Bound.restartGraceSeconds, using: &random)
         configuration.connection.outboxBytesMax = Int.random(
@@ -58,6 +59,8 @@ extension Simulation {
         configuration.feed.feedSeconds = Int.random(in: 20...3_600, using: &random)
         configuration.feed.topicsPerFrame = Int.random(in: 1...9, using: &random)
         configuration.feed.eventsPerFrameMax = Int.random(in: 1...9, using: &random)
+        configuration.feed.undeliveredPerFrameMax = Int.random(in: 1...9, using: &random)
+        configuration.feed.undeliveredBytesPerFrameMax = Int.random(in: 1...9_000, using: &random)
         return configuration
     }
 

@@ -52,6 +52,8 @@ extension Simulation {
 
     /// Whether every reader has everything.
     var areTablesComplete: Bool {
-        clients.allSatisfy { !$0.isReader || $0.stream == nil || $0.isDead || $0.table.isComplete }
+        clients.allSatisfy {
+            $0.role != .feedReader || $0.stream == nil || $0.isDead || $0.table.isComplete
+        }
     }
 }

@@ -25,7 +25,8 @@ extension Simulation {
             body,
             MessageLedger.Entry(
                 recipients: Set(recipients), device: device,
-                expires: now + UInt64(seconds) * 1_000))
+                expires: now + UInt64(seconds) * 1_000,
+                present: present(recipients, device: device)))
         ask(client, "send", .object(params))
     }
 
@@ -46,7 +47,6 @@ extension Simulation {
     /// Every message that was accepted waits, or was taken, discarded or has expired; none that was
     /// taken or refused waits. Who reads has been sent what waits.
     func checkMessages() {
-        messageLedger.rest()
         var waiting: [String: Set<String>] = [:]
         for row in disk.durable.messages.values {
             guard let content = disk.durable.contents[row.id] else {
@@ -61,44 +61,65 @@ extension Simulation {
             switch entry.outcome {
             case .refused:
                 if !left.isEmpty { violation("\(body) was refused and waits") }
-            case .accepted where now < entry.expires && !hasClockJumped:
+            case .accepted where isInForce(entry), .stored where isInForce(entry):
                 for account in entry.recipients.subtracting(left)
                 where !entry.perhapsDone.contains(account) {
                     violation("\(body) for \(account) is lost")
                 }
-            case .accepted, .unknown: break
+            case .accepted, .stored, .unknown: break
             }
             for account in left where entry.done[account] != nil {
                 violation("\(body) was taken by \(account) and waits")
             }
         }
         for client in clients { checkMessages(of: client, waiting) }
+        for client in xmppClients { checkMessages(of: client, waiting) }
         let known = service.hub.host.engine.messages
         if known.waiting != disk.durable.messages.count {
             violation("\(known.waiting) messages wait, \(disk.durable.messages.count) are stored")
         }
         checkUndelivered()
+        checkDetours()
+        messageLedger.rest(wall: hasClockJumped ? nil : network.wallMilliseconds)
     }
 
-    /// What was handed over is undelivered while it waits, in the order of the numbers.
-    private func checkUndelivered() {
-        let start = Mono(milliseconds: 0)
-        let share = service.hub.host.engine.undelivered(
-            after: 0, countMax: .max, bytesMax: .max, at: start)
-        let told = share.messages.map { Int64(clamping: $0.handOver.number) }
-        let stored = disk.durable.messages.values.map(\.handOver).filter { $0 > 0 }.sorted()
-        if told != stored { violation("undelivered is \(told), stored \(stored)") }
+    private func isInForce(_ entry: MessageLedger.Entry) -> Bool {
+        now < entry.expires && !hasClockJumped
     }
 
+    /// A session that is sent all messages that it may get has been sent what waits.
     private func checkMessages(of client: SimulatedClient, _ waiting: [String: Set<String>]) {
         guard client.stream != nil, client.isLoggedIn, client.readsMessages, client.isSynced,
             !client.isDead, !client.hasSetPriority
         else { return }
         let sent = Set(client.untaken.map(\.body))
         for (body, accounts) in waiting where accounts.contains(client.account) {
-            guard let entry = messageLedger.entries[body] else { continue }
-            guard entry.device == nil || entry.device == client.device else { continue }
+            guard let entry = messageLedger.entries[body], isFor(client, entry) else { continue }
             if !sent.contains(body) { violation("\(client.name) was not sent \(body)") }
+        }
+    }
+
+    /// An XMPP client has answered that it has what it was sent: none of that waits.
+    private func checkMessages(
+        of client: SimulatedXMPPClient, _ waiting: [String: Set<String>]
+    ) {
+        guard client.stream != nil, client.readingSince != nil, !client.isDead else { return }
+        for (body, accounts) in waiting where accounts.contains(client.account) {
+            guard let entry = messageLedger.entries[body], isFor(client, entry),
+                client.takesAnyMessage || entry.isMeant(for: client.device)
+            else { continue }
+            // It may have been stored for all, before the device was there.
+            guard client.takesAnyMessage || entry.device != nil else { continue }
+            violation("\(client.name) was not sent \(body)")
+        }
+    }
+
+    /// Whether a message is for the device of a client, or may not be for another that is there.
+    private func isFor(_ client: SimulatedPeer, _ entry: MessageLedger.Entry) -> Bool {
+        if let device = entry.device { return device == client.device }
+        guard let preferred = entry.preferred, preferred != client.device else { return true }
+        return !peers.contains {
+            $0.account == client.account && $0.device == preferred && $0.stream != nil
         }
     }
 }

@@ -24,7 +24,7 @@ extension Simulation {
         for client in clients where !client.isOwner && !client.isReader {
             checkEnds(client, auditor)
         }
-        for client in clients where client.isReader { checkTable(client, auditor) }
+        for client in clients where client.role == .feedReader { checkTable(client, auditor) }
         checkXMPP(auditor)
         checkDisk(auditor)
         checkRelations(auditor)
@@ -37,6 +37,7 @@ extension Simulation {
         pass(milliseconds: 1_000)
         settle()
         checkMessages()
+        checkDevices(auditor)
     }
 
     func settle() {

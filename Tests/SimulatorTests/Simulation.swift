@@ -31,6 +31,9 @@ import XML
 //     no device that has gone is shown at an address                      checkDirected
 //     the right password is accepted and no other, by every mechanism     SimulatedPasswords
 //     what was accepted waits until it is taken, and nothing else          MessageLedger
+//     what is addressed to a device goes to no other while it is there          checkDetours
+//     what is handed over has its reason, and is read once, in one order  SimulatedPusher
+//     devices have what was answered, over crashes, and nothing else      DeviceLedger
 //     the table of a backend that reads the feed is the truth                   checkTable
 //     no outbox holds more than the formula says; the counters add up           checkMemory
 
@@ -57,6 +60,10 @@ final class Simulation {
     let ledger = DirectedLedger()
     /// What clients have sent to accounts.
     let messageLedger = MessageLedger()
+    /// What clients have set of devices.
+    let deviceLedger = DeviceLedger()
+    /// For how long no client of an account was logged in, up to now.
+    private var absences: [String: UInt64] = [:]
     private(set) var violations: [String] = []
     private(set) var commandCount = 0
     private var turnCount = 0
@@ -79,17 +86,13 @@ final class Simulation {
         begin()
         for account in accounts {
             for device in ["x", "y"] {
-                clients.append(
-                    SimulatedClient(account: account, device: device, ledger: messageLedger))
+                clients.append(client(account, device))
             }
         }
-        for name in ["backend-1", "backend-2"] {
-            clients.append(
-                SimulatedClient(
-                    account: name, device: "r", isReader: true, ledger: messageLedger))
-        }
+        clients += ["backend-1", "backend-2"].map { client($0, "r", .feedReader) }
+        clients += ["pusher-1", "pusher-2"].map { client($0, "r", .pusher) }
         // Devices of both kinds, and two clients that take one from each other.
-        clients.append(SimulatedClient(account: "ann", device: "p", ledger: messageLedger))
+        clients.append(client("ann", "p"))
         let reader = XMLReader(hashSalt: 1)
         let salted = SaltedPasswords()
         let names = ["ann/p", "ann/q", "ben/p", "cid/p", "dot/p", "dot/p"]
@@ -99,6 +102,14 @@ final class Simulation {
                 reader: reader, ledger: ledger, salted: salted, messages: messageLedger)
         }
         peers = clients + xmppClients
+    }
+
+    private func client(
+        _ account: String, _ device: String, _ role: SimulatedClient.Role = .device
+    ) -> SimulatedClient {
+        SimulatedClient(
+            account: account, device: device, role: role, ledger: messageLedger,
+            labels: deviceLedger, disk: disk)
     }
 
     private static let turnsPerInvariants = 16
@@ -135,6 +146,7 @@ final class Simulation {
 
     private func begin() {
         lastStart = now
+        messageLedger.noteAllAway(accounts)
         verifier = SimulatedVerifier()
         passwordThread = SimulatedPasswordThread()
         let stored = StoredPasswords(count: disk.durable.credentials.count, secret: [1])
@@ -196,7 +208,9 @@ final class Simulation {
         service.withHost { host, now in
             host.report(disk.settle(isFailing: isFailing, lies: lies), at: now)
             // After the outcomes of what was submitted before.
+            let before = messageLedger.tick()
             host.report(disk.answerReads(isFailing: isFailing), at: now)
+            noteUndelivered(host.undelivered.readers.map(\.number), since: before)
         }
         // A change may have waited for another, and be on its way to the disk only now.
         guard disk.isIdle, service.hub.host.engine.changesInFlight == 0 else { return }
@@ -231,6 +245,7 @@ final class Simulation {
         new.passwords = configuration.passwords
         new.xmpp = configuration.xmpp
         new.engine.restartGraceSeconds = configuration.engine.restartGraceSeconds
+        new.engine.pushAfterSeconds = configuration.engine.pushAfterSeconds
         new.engine.evenClockSeconds = configuration.engine.evenClockSeconds
         new.engine.subscribersPerSlice = configuration.engine.subscribersPerSlice
         new.engine.limits.statesPerFrameMax = configuration.engine.limits.statesPerFrameMax
@@ -281,6 +296,7 @@ final class Simulation {
 
     private func tick(to end: UInt64) {
         network.wallMilliseconds += Int64(end - now)
+        noteAbsences(end - now)
         network.monotonicMilliseconds = end
         for peer in peers { keepAlive(peer) }
     }
@@ -297,6 +313,16 @@ final class Simulation {
         }
     }
 
+    /// An account that has not been used for a minute may be forgotten, with its devices.
+    private func noteAbsences(_ milliseconds: UInt64) {
+        for account in accounts {
+            let isHere = peers.contains { $0.isLoggedIn && $0.account == account }
+            let absence = isHere ? 0 : absences[account, default: 0] + milliseconds
+            absences[account] = absence
+            if absence > 55_000 { deviceLedger.noteForgotten([account]) }
+        }
+    }
+
     private func noteAlive(_ peer: SimulatedPeer) {
         peer.lastAlive = now
         lastWhole[peer.name] = now
@@ -309,6 +335,10 @@ final class Simulation {
 
     private func jumpClock() {
         hasClockJumped = true
+        messageLedger.noteJump()
+        // One that is away may be forgotten at once.
+        for account in accounts { absences[account, default: 0] += 60_000 }
+        deviceLedger.noteForgotten(accounts)
         network.wallMilliseconds += Int64.random(in: -7_200_000...7_200_000, using: &random)
     }
 
@@ -347,6 +377,7 @@ final class Simulation {
         network = SimulatedNetwork()
         network.monotonicMilliseconds = before.monotonicMilliseconds + absence
         network.wallMilliseconds = before.wallMilliseconds + Int64(absence)
+        noteAbsences(absence)
         ledger.restart()
         service = Self.start(configuration, network, disk, loopCount, seed, feed: feed)
         begin()
@@ -422,29 +453,6 @@ final class Simulation {
         }
     }
 
-    /// The formula of `ConnectionTable+Writing`, for every connection.
-    private func checkMemory() {
-        for loop in service.loops { checkMemory(of: loop) }
-    }
-
-    private func checkMemory(of loop: SimulatedService.Loop) {
-        for slot in loop.value.clients.table.indices {
-            guard loop.value.clients.table.phase(of: slot) != .free else { continue }
-            let answerMax = 40_000
-            let pending = network.bytesPending(loop.value.clients.table.id(of: slot))
-            let bytes = loop.value.clients.table.outboxBytes(of: slot) + pending
-            if bytes > 2 * (Bound.outboxBytesMax + answerMax) {
-                violation("an outbox of \(bytes) bytes")
-            }
-            // Of its own topics there are no more than there are types.
-            let missed = service.hub.host.engine.topicsMissed(
-                by: loop.value.clients.connectionID(slot))
-            if missed > Bound.subscriptionsPerAccountMax + Self.types.count + accounts.count {
-                violation("behind with \(missed) topics")
-            }
-        }
-    }
-
     func wholeSince(_ device: String) -> UInt64 { lastWhole[device] ?? 0 }
     var startedAt: UInt64 { lastStart }
     func count() { commandCount += 1 }
@@ -460,6 +468,7 @@ final class Simulation {
         let id = network.open(
             roomBytes: roomBytes ?? Int.random(in: 200...4_000, using: &random))
         peer.stream = id
+        messageLedger.noteConnecting(peer.account)
         peer.lastAlive = now
         service.accept(id, on: listener)
         return id

@@ -57,6 +57,7 @@ extension SimulatedXMPPClient {
             }
             checkCondition(condition)
         case .changePassword: hearNotChanged(condition)
+        case .write(let body): messages.note(.refused, of: body)
         case .question, .roster, .other, .show, .hide: break
         }
     }

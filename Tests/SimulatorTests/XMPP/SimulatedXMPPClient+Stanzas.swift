@@ -91,25 +91,11 @@ extension SimulatedXMPPClient {
         }
     }
 
-    /// A message that was stored for its account.
-    private func hearMessage(_ message: XMLElement) {
-        meet("message")
-        let text = message.first("body", in: "jabber:client")?.text ?? []
-        let body = String(decoding: text, as: UTF8.self)
-        let id = message.first("stanza-id", in: "urn:xmpp:sid:0")?.text("id") ?? ""
-        let fault = messages.fault(body, id: id, to: account, device, opened: opened)
-        if let fault { violations.append(fault) }
-        if untaken.contains(body) { violations.append("\(body) comes twice") }
-        untaken.append(body)
-    }
-
     private func hearQuestion(_ iq: XMLElement) {
         guard iq.text("from") == domain else { return hearRelayed(iq) }
         if iq.text("id")?.hasPrefix("taken-") == true {
             noteNumber(iq.text("id"), after: "taken-")
-            // The answer takes them, if it arrives.
-            messages.noteAsked(untaken, by: account)
-            untaken = []
+            noteTaking()
         } else {
             noteNumber(iq.text("id"), after: "ping-")
         }

@@ -60,7 +60,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
     let idPrefix: String
     /// Whether it connects by a WebSocket.
     let usesWebSocket: Bool
-    private var lastID = 0
+    private(set) var lastID = 0
     /// What is not known to have been carried out yet, in order.
     private(set) var asked: [Asked] = []
     /// The ids of questions to other devices that were not answered, over all its connections.
@@ -69,10 +69,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
     var roster: [String: SimulatedContact]?
     /// The number of the last push or ping.
     var pushNumber = 0
-    /// What it was sent of messages since it was asked last whether it has them, and when its
-    /// stream began, by the ledger.
-    var untaken: [String] = []
-    var opened = 0
+    var mail = SimulatedMail()
     let messages: MessageLedger
     /// How its device is shown, as far as it knows; nil: it is not.
     private(set) var shown: ShownDevice?
@@ -126,6 +123,10 @@ final class SimulatedXMPPClient: SimulatedPeer {
 
     override var isShown: Bool { isLoggedIn && !isDead && shown != nil }
 
+    override var takesAnyMessage: Bool {
+        readingSince != nil && certainPriority.map { $0 >= 0 } == true
+    }
+
     override var signOfLife: [UInt8] { [0x20] }
 
     var bareJID: String { "\(account)@\(domain)" }
@@ -148,8 +149,8 @@ final class SimulatedXMPPClient: SimulatedPeer {
         isPipelining = false
         roster = nil
         pushNumber = 0
-        untaken = []
-        opened = messages.tick()
+        mail = SimulatedMail()
+        mail.opened = messages.tick()
         shown = nil
         hasHidden = false
         sight.forgetAll()
@@ -176,6 +177,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
     private func endStream(_ phase: Phase) {
         if let registration = endRegistration() { lose(registration) }
         self.phase = phase
+        readingSince = nil
         isLoggedIn = false
         forgetAsked()
     }
@@ -212,6 +214,8 @@ final class SimulatedXMPPClient: SimulatedPeer {
             /// It presents itself to an address, with a number.
             case direct(SimulatedAddress, Int)
             case withdraw(SimulatedAddress)
+            /// It writes a message, with this body.
+            case write(String)
         }
 
         let id: String
@@ -220,7 +224,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
         var isAnswered: Bool {
             switch kind {
             case .question, .roster, .changePassword: true
-            case .other, .show, .hide, .direct, .withdraw: false
+            case .other, .show, .hide, .direct, .withdraw, .write: false
             }
         }
 
@@ -232,6 +236,10 @@ final class SimulatedXMPPClient: SimulatedPeer {
     func ask(_ kind: Asked.Kind) -> String {
         lastID += 1
         let id = "\(idPrefix)\(lastID)"
+        switch kind {
+        case .show, .hide: lastShow = messages.tick()
+        default: break
+        }
         asked.append(Asked(id: id, kind: kind))
         return id
     }
@@ -243,6 +251,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
             if earlier.isAnswered { violations.append("no answer to \(earlier.id) before \(id)") }
             carriedOut(earlier)
         }
+        noteTaken(beforeAnswerTo: Int(id.dropFirst(idPrefix.count)) ?? 0)
         let answered = asked[place]
         if let error { refused(answered, error) } else { carriedOut(answered) }
         asked.removeFirst(place + 1)
@@ -268,6 +277,9 @@ final class SimulatedXMPPClient: SimulatedPeer {
                 violations.append("presented itself to \(addresses.count) addresses")
             }
         case .withdraw(let address): addresses[address] = nil
+        case .write(let body):
+            messages.note(.stored, of: body)
+            meet("wrote")
         case .question, .roster, .other, .changePassword: break
         }
     }
@@ -452,6 +464,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
         }
         meet("bind")
         phase = .bound
+        readingSince = messages.tick()
         isLoggedIn = true
         sentBefore = ledger.sentCount(to: account)
     }

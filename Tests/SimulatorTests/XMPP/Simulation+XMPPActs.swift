@@ -23,7 +23,7 @@ extension Simulation {
         if let contact = seen.randomElement(using: &random), chance(8) {
             return send(counted: client.say("unsubscribe", to: contact, nil), on: id)
         }
-        switch Int.random(in: 0..<82, using: &random) {
+        switch Int.random(in: 0..<94, using: &random) {
         case 0...5: endOrStall(client, on: id)
         case 6: send(garbage(), on: id)
         case 7...18: present(client, on: id)
@@ -41,6 +41,7 @@ extension Simulation {
         case 54: for _ in 0..<8 { send(counted: client.ping(), on: id) }
         case 55...74: direct(client, on: id)
         case 75, 76: changeOwnPassword(client, on: id)
+        case 77..<89: write(client, on: id)
         default: send(counted: client.ping(), on: id)
         }
     }
@@ -180,6 +181,24 @@ extension Simulation {
         let name = chance(2) ? " name='a &lt;friend&gt;'" : ""
         let groups = chance(3) ? "<group>friends</group><group>work &amp; play</group>" : ""
         send(counted: client.setContact(contact, name, groups), on: id)
+    }
+
+    // MARK: Messages
+
+    /// Writes to somebody: to a device that is connected or another one, or to the account.
+    private func write(_ client: SimulatedXMPPClient, on id: StreamID) {
+        let body = messageLedger.nextBody()
+        let speaksXMPP = !chance(4)
+        let others = peers.filter { $0.readingSince != nil && $0.speaksXMPP == speaksXMPP }
+        let other = others.randomElement(using: &random)
+        var (account, device) = (someAccount, chance(2) ? "z" : nil)
+        if let other, !chance(4) { (account, device) = (other.account, other.device) }
+        messageLedger.note(
+            body,
+            MessageLedger.Entry(
+                recipients: [account], preferred: device, expires: now + 604_800_000,
+                present: present([account], preferred: device)))
+        send(counted: client.write(body, to: account, device), on: id)
     }
 
     // MARK: Questions
