@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -20,6 +21,8 @@ ENTRY = "push.localhost"
 class Pushing(unittest.TestCase):
     """A push service, and a service that pushes to it."""
 
+    environment = {}
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="porchlight-push-")
@@ -35,7 +38,7 @@ class Pushing(unittest.TestCase):
         cls.service = Service(
             "--push-key", cls.key, "--push-subject", "mailto:ops@example.com", "--push-hosts",
             "127.0.0.1:%d, %s:%d" % (cls.push.port, ENTRY, cls.push.port), "--rate-limits", "off",
-            environment={"SSL_CERT_FILE": cls.authority[0]})
+            environment={"SSL_CERT_FILE": cls.authority[0], **cls.environment})
         cls.addClassCleanup(cls.service.close)
 
     def setUp(self):
@@ -330,6 +333,30 @@ class Refusing(Pushing):
         # An account has at most 20 devices.
         for start in range(0, len(addresses), 15):
             self.pushes_only_to(self.browser(), addresses[start:start + 15])
+
+
+class Proxied(Pushing):
+    """With a proxy in the environment."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.proxy = socket.create_server(("127.0.0.1", 0))
+        cls.addClassCleanup(cls.proxy.close)
+        cls.proxy.settimeout(WAIT)
+        cls.environment = {
+            "https_proxy": "http://127.0.0.1:%d" % cls.proxy.getsockname()[1], "no_proxy": "*"}
+        super().setUpClass()
+
+    def test_every_push_to_a_name_is_sent_through_it(self):
+        account = self.name()
+        self.subscribe(account, self.browser(host=ENTRY).subscription())
+        self.send(account, "a")
+        connection, _ = self.proxy.accept()
+        with connection:
+            line = connection.makefile("rb").readline()
+            self.assertEqual(
+                line, b"CONNECT %s:%d HTTP/1.1\r\n" % (ENTRY.encode(), self.push.port))
+        self.assertIsNone(self.push.next(0))
 
 
 class Settings(unittest.TestCase):
