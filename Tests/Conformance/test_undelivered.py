@@ -6,9 +6,10 @@ import json
 import os
 import queue
 import random
+import subprocess
 import threading
 
-from porchlight import Service
+from porchlight import BINARY, Service
 from test_messages import Messages
 
 ALL = "0000000000000"
@@ -136,6 +137,37 @@ class OverRestarts(Undelivered):
 
     def test_after_kill_9(self):
         self.pushers(lambda s: s.kill())
+
+    @staticmethod
+    def verb(*words):
+        subprocess.run([BINARY, *words], check=True, capture_output=True, timeout=WAIT)
+
+    def test_after_a_restore_of_a_backup(self):
+        folder = self.new_folder()
+        before, copy, after = (os.path.join(folder, name) for name in ("before", "copy", "after"))
+        s = self.keep(Service(data=before))
+        app, pusher = self.keep(s.server()), self.pusher(s)
+        one = self.leave(app, "a", body="one")
+        self.told(pusher, 1)
+        middle = pusher.cursor
+        two = self.leave(app, "b", body="two")
+        self.told(pusher, 1)
+        self.verb("backup", copy, "--data", before)
+        # What follows the backup is lost by the restore, and its numbers are not given again.
+        self.leave(app, "c", body="lost")
+        self.told(pusher, 1)
+        s.kill()
+        self.verb("restore", copy, "--data", after)
+        s = self.keep(Service(data=after))
+        app, late = self.keep(s.server()), self.pusher(s, pusher.cursor)
+        self.assertEqual(late.begun, pusher.cursor)
+        four = self.leave(app, "d", body="four")
+        self.assertEqual([e["message"] for e in self.told(late, 1)], [four["id"]])
+        self.assertGreater(late.cursor, pusher.cursor)
+        early = self.pusher(s, middle)
+        self.assertEqual([e["message"] for e in self.told(early, 2)], [two["id"], four["id"]])
+        self.assertLess(one["id"], two["id"])
+        self.assertLess(two["id"], four["id"])
 
 
 class Pusher:
