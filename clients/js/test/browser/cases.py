@@ -318,8 +318,8 @@ def dots(world):
     sees(alice, "bob", "online")
     sees(bob, "alice", "online")
     sees(alice, "carol", "offline")
-    bob.locator("input").fill("<b>in a meeting</b> ☕")
-    bob.locator("input").press("Enter")
+    bob.locator("[name=text]").fill("<b>in a meeting</b> ☕")
+    bob.locator("[name=text]").press("Enter")
     sees(alice, "bob", "online · <b>in a meeting</b> ☕")
     bob.locator("[name=clear]").click()
     sees(alice, "bob", "online")
@@ -376,8 +376,8 @@ def offline(world):
     sees(alice, "bob", "online")
     context.set_offline(True)
     expect(friend(alice, "bob")).to_have_class(re.compile("online old"), timeout=WAIT)
-    bob.locator("input").fill("missed")
-    bob.locator("input").press("Enter")
+    bob.locator("[name=text]").fill("missed")
+    bob.locator("[name=text]").press("Enter")
     context.set_offline(False)
     expect(friend(alice, "bob")).not_to_have_class(re.compile("old"), timeout=WAIT)
     sees(alice, "bob", "online · missed")
@@ -397,8 +397,8 @@ def hidden(world):
     turns, begin, number = alice.evaluate("window.turns"), time.monotonic(), 0
     while time.monotonic() - begin < (180 if World.is_full else 20):
         number += 1
-        bob.locator("input").fill("number %d" % number)
-        bob.locator("input").press("Enter")
+        bob.locator("[name=text]").fill("number %d" % number)
+        bob.locator("[name=text]").press("Enter")
         alice.sees("bob", "online · number %d" % number)
         assert observer.events("alice") == [], "the hidden page is not online"
         bob.wait_for_timeout(1_000)
@@ -419,8 +419,8 @@ def frozen(world):
     sees(bob, "alice", "online")
     alice.freeze()
     begin = time.monotonic()
-    bob.locator("input").fill("missed")
-    bob.locator("input").press("Enter")
+    bob.locator("[name=text]").fill("missed")
+    bob.locator("[name=text]").press("Enter")
     observer = Native(world.service, account="observer", device="o")
     observer.call("subscribe", type=1, expiry=3600, publishers=["alice"], sync=True)
     while time.monotonic() - begin < (180 if World.is_full else 20):
@@ -445,8 +445,8 @@ def thawed(world):
     world.service.kill()
     world.service.start()
     is_connected(bob)
-    bob.locator("input").fill("missed")
-    bob.locator("input").press("Enter")
+    bob.locator("[name=text]").fill("missed")
+    bob.locator("[name=text]").press("Enter")
     sees(bob, "bob", "online · missed")
     bob.wait_for_timeout(180_000 if World.is_full else 5_000)
     sees(bob, "alice", "offline")
@@ -668,44 +668,30 @@ PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
 };
 """
 
-ENABLES = """
-import { connect } from "http://127.0.0.1:7401/sdk/index.js";
-const options = { account: "alice", messages: true };
-const porchlight = connect("ws://127.0.0.1:7400/v1/socket", options);
-const enablePush = porchlight.enablePush.bind(porchlight);
-porchlight.enablePush = () => enablePush().then(() => (button.textContent = "enabled"));
-const button = document.querySelector("button");
-"""
-
-
 def pushed(world):
     """A message for a page that is closed becomes a notification. Chromium's own push service is
     out of reach: the page is given a subscription to the test's, and the developer tools give the
     service worker what has arrived there."""
     push = pushes().service
     browser = push_service.Browser("https://localhost:%d/alice" % push.port)
-    script = ENABLES + snippet("await navigator.serviceWorker")
-    Pages.scripts = {"/push.js": lambda: snippet('addEventListener("push"'),
-                     "/page.js": lambda: world.service.filled(script)}
-    Pages.readme = staticmethod(lambda: (
-        '<!doctype html><meta charset="utf-8"><button>enable</button>'
-        '<script type="module" src="/page.js"></script>'))
     context = world.context()
     context.grant_permissions(["notifications"], origin=world.site)
     context.add_init_script(SUBSCRIBED % browser.subscription())
-    page = world.page("alice", context, path="/readme.html")
-    page.get_by_text("enable", exact=True).click()
-    expect(page.get_by_text("enabled")).to_be_visible(timeout=WAIT)
+    page = world.page("alice", context)
+    page.get_by_role("button", name="Notify me").click()
+    expect(page.get_by_role("button", name="Notify me")).to_be_disabled(timeout=WAIT)
     app = Native(world.service, client="server")
     device, = app.call("devices", account="alice")["devices"]
     assert json.loads(device["pushAddress"])["endpoint"] == browser.endpoint, device
     key = page.evaluate("() => window.key")
     page.close()
-    app.call("send", account="bob", accounts=["alice"], body="今天的天气真好。")
+    bob = world.page("bob")
+    bob.locator("[name=body]").fill("今天的天气真好。")
+    bob.locator("[name=body]").press("Enter")
     arrived = push.next(WAIT / 1_000)
     assert arrived.claims()[1] == key, "the token is of another key"
     content = browser.decrypt(arrived)
-    Pages.scripts["/page.js"] = lambda: ""
+    Pages.readme = staticmethod(lambda: "<!doctype html>")
     other = world.page("alice", context, path="/readme.html")
     registrations = []
     tools = context.new_cdp_session(other)
@@ -724,6 +710,9 @@ def pushed(world):
       return found && [found.title, found.body, found.tag];
     }""", timeout=WAIT).json_value()
     assert shown == ["bob", "今天的天气真好。", content["message"]], shown
+    # The message waits all the same.
+    again = world.page("alice", context)
+    expect(again.locator("#messages li")).to_have_text("bob: 今天的天气真好。", timeout=WAIT)
 
 
 CASES = [dots, tabs, restart, offline, hidden, frozen, thawed, kicked, readme, expired, wss, react, vue,
