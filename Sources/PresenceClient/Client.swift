@@ -61,7 +61,9 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
         case .otherProtocol(let spoken):
             "The peer answered in \(spoken.rawValue). Connect to the native port, which is 7400 by "
                 + "default; HTTP and XMPP have other ports."
-        case .timedOut(let what): "No response to \(what)."
+        case .timedOut(let what):
+            "No response to \(what) in time: the service is overloaded, or its disk does not "
+                + "respond. Whether it was done is not known."
         case .badAnswer(let what): "The response is not valid: \(what)."
         case .refused(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
         }
@@ -78,8 +80,10 @@ public final class Client {
     private var notifications: [Notification] = []
     private var lastID: Int64 = 0
     private var hasHeard = false
-    /// How long to wait for an answer, in milliseconds.
-    public var timeoutMilliseconds = 10_000
+    /// How long to wait for a response, in milliseconds. As long as the watchdog of the service
+    /// waits: a disk may take many seconds for a write, and who gives up before does not know
+    /// whether it was done.
+    public var timeoutMilliseconds = 30_000
 
     /// A message that the service sends without a request.
     public struct Notification: Sendable {
