@@ -30,8 +30,8 @@ BINARY = os.environ.get("PORCHLIGHT_BIN") or os.path.abspath(
 LOOPS = os.environ.get("CONFORMANCE_LOOPS")
 ENVIRONMENT = dict(os.environ, PORCHLIGHT_LOOPS=LOOPS) if LOOPS else None
 
-# How long a test waits for what must come. A disk may take more than ten seconds for a write.
-WAIT = 30.0
+# How long a test waits for what must come. A disk may take half a minute for a write.
+WAIT = 60.0
 # What carries the frames: native or websocket; over the carriers tls and wss, within TLS.
 CARRIER = os.environ.get("CONFORMANCE_CARRIER", "native")
 CARRIER = {"tls": "native", "wss": "websocket"}.get(CARRIER, CARRIER)
@@ -129,7 +129,7 @@ class Service:
     def signal(self, number):
         self.process.send_signal(number)
 
-    def wait(self, seconds=15):
+    def wait(self, seconds=WAIT):
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -140,7 +140,7 @@ class Service:
         self.log.close()
         return code
 
-    def terminate(self, seconds=15):
+    def terminate(self, seconds=WAIT):
         self.signal(signal.SIGTERM)
         return self.wait(seconds)
 

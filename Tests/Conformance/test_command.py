@@ -128,7 +128,7 @@ class Watching(Case):
         done = subprocess.run(
             [BINARY, "watch", "bob", "--as", alice, "--connect",
              "127.0.0.1:%d" % self.service.port], stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, timeout=30)
+            text=True, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertIn("Error: %s cannot log in. " % alice, done.stderr)
         self.assertIn("give another account with --as", done.stderr)
@@ -246,7 +246,7 @@ class Words(Case):
 
     def refuses(self, *words, code=64):
         done = subprocess.run([BINARY, *words], stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=30)
+                              text=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (code, ""), done)
         return done.stderr
 
@@ -292,7 +292,7 @@ class Words(Case):
             alone = shutil.copy(BINARY, folder)
             for words in (["bench"], ["bench", "--help"], ["help", "bench"], ["bench", "storm"]):
                 done = subprocess.run([alone, *words], stdin=subprocess.DEVNULL,
-                                      capture_output=True, text=True, timeout=30)
+                                      capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.stderr, "Error: The load test is a program of its own, and "
                                  "%s-bench does not exist. `make build` and `make static` build "
                                  "both.\n" % alone)
@@ -301,7 +301,7 @@ class Words(Case):
     def test_the_help_of_the_load_test_is_found_either_way(self):
         for words in (["bench", "fanout", "--help"], ["help", "bench", "fanout"]):
             done = subprocess.run([BINARY, *words], stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, timeout=30)
+                                  capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("\nUSAGE: porchlight bench fanout [<options>]\n", done.stdout)
 
@@ -310,7 +310,7 @@ class Words(Case):
                      "why", "top", "stats", "token", "password", "backup", "restore", "key",
                      "bench", "version"):
             done = subprocess.run([BINARY, verb, "--help"], stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, timeout=30,
+                                  capture_output=True, text=True, timeout=60,
                                   env=dict(os.environ, COLUMNS="80"))
             head = done.stdout.split("\nUSAGE:")[0]
             for paragraph in head.split("\n\n"):
@@ -406,7 +406,7 @@ class Log(Case):
                 said.stdout.readline()
             finally:
                 said.terminate()
-                text = said.communicate(timeout=15)[1].decode()
+                text = said.communicate(timeout=60)[1].decode()
             self.assertIn("data=%s/here" % os.path.realpath(folder), text)
 
 

@@ -20,7 +20,7 @@ class Extremes(Case):
     @classmethod
     def setUpClass(cls):
         text = subprocess.run([BINARY, "config", "--example"], capture_output=True, text=True,
-                              check=True, timeout=30).stdout
+                              check=True, timeout=60).stdout
         cls.ranges = {name: (int(low), int(high)) for low, high, name in re.findall(
             r"\((\d+) to (\d+)[^)]*\)[ *]*\n#([a-z-]+):", text)}
         assert len(cls.ranges) > 40, cls.ranges
@@ -40,7 +40,7 @@ class Extremes(Case):
             with open(path, "w") as file:
                 file.writelines("%s: %d\n" % item for item in chosen.items())
             done = subprocess.run([BINARY, "config", "--config", path], capture_output=True,
-                                  timeout=30)
+                                  timeout=60)
             self.assertIn(done.returncode, (0, 64))
             if done.returncode == 0:
                 return path, chosen

@@ -220,7 +220,7 @@ class Steps(Scripts):
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
         self.assertEqual(self.next_of(step, "the step does not begin"), b"begun\n")
         os.killpg(script.pid, signal.SIGINT)
-        self.assertEqual(script.wait(20), 130)
+        self.assertEqual(script.wait(60), 130)
         self.assertEqual(self.next_of(step, "the step does not end"), b"")
 
     def next_of(self, pipe, fault):

@@ -242,7 +242,7 @@ class Key(Case):
 
     def make(self, name):
         """What `porchlight key` prints: the key, and the line for the file."""
-        done = subprocess.run([BINARY, "key", name], capture_output=True, timeout=15, check=True)
+        done = subprocess.run([BINARY, "key", name], capture_output=True, timeout=60, check=True)
         return done.stdout.decode().strip(), done.stderr.decode().strip()
 
     def test_made_keys(self):

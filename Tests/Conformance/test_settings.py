@@ -32,7 +32,7 @@ class Files(Case):
 
     def run_command(self, *words, **variables):
         return subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=30,
+                              capture_output=True, text=True, timeout=60,
                               env=dict(os.environ, **variables))
 
     def config(self, *flags, **variables):
@@ -379,7 +379,7 @@ class Reload(Files):
                     seen.add(listener.recv(100))
             finally:
                 done.terminate()
-                done.communicate(timeout=15)
+                done.communicate(timeout=60)
             self.assertEqual(done.returncode, 0)
         return seen
 

@@ -24,7 +24,7 @@ class Refusing(Case):
         """Runs to the end; returns what was said. It must not say `ready`."""
         done = subprocess.run([BINARY, "serve", "--listen", listen, "--data", data or self.data,
                                *map(str, flags)], stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=15)
+                              capture_output=True, timeout=60)
         said = (done.stdout + done.stderr).decode("utf-8", "replace")
         self.assertNotIn("ready on", said)
         self.assertGreater(done.returncode, 0, said)

@@ -27,7 +27,7 @@ class Verbs(Secured):
         if trusted:
             flags += ["--ca", self.authority[0] if trusted is True else trusted]
         return subprocess.run([BINARY, *words, *flags], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=30)
+                              capture_output=True, text=True, timeout=60)
 
     def refused(self, port, reason, **options):
         """A verb that cannot connect, and says why in one line."""
@@ -57,7 +57,7 @@ class Verbs(Secured):
         self.assertIn("login", watching.stdout.readline())
         self.assertIn("10001", watching.stdout.readline())
         watching.terminate()
-        self.assertEqual(watching.wait(10), 0)
+        self.assertEqual(watching.wait(60), 0)
 
     def test_load_tests(self):
         s = self.keep(Service(
@@ -181,7 +181,7 @@ class TryingOut(Secured):
         if beginning.startswith("porchlight"):
             words[0] = BINARY
         return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=30)
+                              timeout=60)
 
     def test_beside_a_service_on_the_same_port_nothing_is_to_be_typed(self):
         scripts = os.path.join(os.path.dirname(__file__), "..", "..", "scripts")

@@ -99,7 +99,7 @@ class Tokens(Folder):
         def says(*words, **variables):
             done = subprocess.run(
                 [BINARY, *words, "--connect", "127.0.0.1:%d" % self.service.port],
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=15,
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
                 env=dict(os.environ, **variables))
             self.assertEqual((done.returncode, done.stdout), (1, ""), done)
             return done.stderr
@@ -193,7 +193,7 @@ class Tokens(Folder):
         key = self.file("key", b"\xef\xbb\xbf" + SECRET)
         for words in (["serve", "--auth", "jwt", "--jwt-key", key, "--data", self.folder + "/d",
                        "--listen", "127.0.0.1:0"], ["token", "alice", "--for", "1h", "--key", key]):
-            done = subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=15)
+            done = subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=60)
             self.assertGreater(done.returncode, 0)
             self.assertIn("%s given with" % key, done.stderr)
             self.assertIn("begins with a byte order mark", done.stderr)
@@ -284,7 +284,7 @@ class Tokens(Folder):
                 env={**os.environ, **environment})
             self.assertIn(b"published as " + name.encode(), process.stdout.readline())
             process.send_signal(2)
-            process.wait(10)
+            process.wait(60)
             process.stdout.close()
 
 
@@ -332,7 +332,7 @@ class Open(Folder):
         path = self.file("secret", SECRET + b"\n")
         service = self.fresh("--auth", "jwt", "--jwt-key", path)
         made = subprocess.run([BINARY, "token", "alice", "--key", path, "--for", "1h"],
-                              capture_output=True, timeout=15, check=True)
+                              capture_output=True, timeout=60, check=True)
         _, answer = self.enter(made.stdout.decode().strip(), service=service)
         self.assertEqual(answer["result"]["account"], "alice")
         self.assertLess(abs(answer["result"]["expires"] - time.time() * 1000 - 3600_000), 10_000)
@@ -376,7 +376,7 @@ class Published(Folder):
     def make(self, path, kid):
         return subprocess.run(
             [BINARY, "token", "alice", "--key", path, "--kid", kid, "--for", "1h"],
-            capture_output=True, timeout=15, check=True).stdout.decode().strip()
+            capture_output=True, timeout=60, check=True).stdout.decode().strip()
 
     def publish(self, *keys):
         self.served = json.dumps({"keys": keys}).encode()

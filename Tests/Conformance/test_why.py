@@ -11,7 +11,7 @@ class Why(Case):
     def verb(self, *words):
         """What a verb prints."""
         done = subprocess.run([BINARY, *words, "--connect", "127.0.0.1:%d" % self.service.port],
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.decode()
 
@@ -115,7 +115,7 @@ class MessageFates(People):
         zs.ok("send", {"accounts": [name], "body": "secret"})
         done = subprocess.run(
             [BINARY, "why", zs.account, name, "--connect", "127.0.0.1:%d" % self.service.port],
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
         said = done.stdout.decode()
         self.assertIn("Messages between %s and %s, newest first:" % (zs.account, name), said)
         self.assertIn("from %s: waiting to be taken, not sent to a device, undelivered (absent)"

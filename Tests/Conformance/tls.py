@@ -148,5 +148,5 @@ class TLSSocket:
 
 def connect(port, **options):
     """A TLS connection to 127.0.0.1."""
-    plain = socket.create_connection(("127.0.0.1", port), timeout=10)
+    plain = socket.create_connection(("127.0.0.1", port), timeout=60)
     return TLSSocket(plain, **options)

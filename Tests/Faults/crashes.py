@@ -191,7 +191,7 @@ def sigterm_deaf():
         service.signal(signal.SIGTERM)
         service.signal(signal.SIGTERM)
         begin = time.monotonic()
-        code = service.wait(20)
+        code = service.wait(60)
         took = time.monotonic() - begin
         require(code == 0, "exit code %s", code)
         require(took < 15, "the end took %.1f s", took)

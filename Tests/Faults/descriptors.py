@@ -203,7 +203,7 @@ def no_descriptor_at_all():
             1024, 16, "--rate-limits", "off", prefix=["taskset", "-c", "0"], port=port) as service:
         inside, other = service.login("inside"), service.login("other")
         inside.subscribe("other")
-        web = http.client.HTTPConnection("127.0.0.1", service.http_port, timeout=10)
+        web = http.client.HTTPConnection("127.0.0.1", service.http_port, timeout=60)
 
         def ready():
             web.request("GET", "/readyz")

@@ -202,7 +202,7 @@ def disk_errors():
             require(len(refused) == before + 5, "%s: answered while the disk failed", calls)
             require(set(client.subscriptions()) == answered, "reads")
             tracer.send_signal(signal.SIGINT)
-            tracer.communicate(timeout=10)
+            tracer.communicate(timeout=60)
             begin = time.monotonic()
             while True:
                 try:
@@ -253,7 +253,7 @@ def disk_stalls():
                 time.monotonic() - begin, slowest * 1000)
         finally:
             tracer.send_signal(signal.SIGINT)
-            tracer.communicate(timeout=20)
+            tracer.communicate(timeout=60)
 
 
 @case("a read-only disk at startup: one sentence", quick=True)
@@ -339,7 +339,7 @@ def try_damaged(damaged, chunks, what):
         service.launch()
         line = service.process.stdout.readline()
         if not line:
-            service.process.wait(20)
+            service.process.wait(60)
             code, said = service.process.returncode, service.log_text().strip()
             require(code > 0, "%s: ended with %s: %s", what, code, said[-300:])
             require(said.count("\n") == 0 and len(said) < 700, "%s: said %r", what, said[:700])

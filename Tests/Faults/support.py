@@ -21,7 +21,7 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Conformance"))
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-WAIT = 10.0
+WAIT = 60.0
 
 
 class Broken(AssertionError):
@@ -128,7 +128,7 @@ class Service:
                 self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
                 env=dict(os.environ, **(self.env or {})))
 
-    def start(self, seconds=20):
+    def start(self, seconds=60):
         """Starts; returns how many seconds it took until it was ready."""
         begin = time.monotonic()
         self.launch()
@@ -144,7 +144,7 @@ class Service:
         self.port = int(re.search(rb"ready on \S*:(\d+)", said).group(1))
         return time.monotonic() - begin
 
-    def refusal(self, seconds=20):
+    def refusal(self, seconds=60):
         """Starts what must not start; returns the exit code and what was said."""
         before = len(self.log_text())
         self.launch()
@@ -174,7 +174,7 @@ class Service:
     def signal(self, number):
         self.process.send_signal(number)
 
-    def wait(self, seconds=20):
+    def wait(self, seconds=60):
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -183,7 +183,7 @@ class Service:
         self.process.stdout.close()
         return self.process.returncode
 
-    def stop(self, seconds=20):
+    def stop(self, seconds=60):
         """SIGTERM; returns how many seconds the end took."""
         begin = time.monotonic()
         self.signal(signal.SIGTERM)

@@ -29,9 +29,9 @@ class Secured(Case):
         """A connection that has checked the certificate."""
         made = made or tls.context((), trusted=self.certificate)
         return http.client.HTTPSConnection(
-            "127.0.0.1", self.service.https_port, timeout=10, context=made)
+            "127.0.0.1", self.service.https_port, timeout=60, context=made)
 
-    def socket(self, protocols=("http/1.1",), timeout=10, kernel_bytes=None):
+    def socket(self, protocols=("http/1.1",), timeout=60, kernel_bytes=None):
         plain = socket.socket()
         self.addCleanup(plain.close)
         plain.settimeout(timeout)
@@ -42,7 +42,7 @@ class Secured(Case):
 
     def served(self):
         """The certificate that is served now."""
-        plain = socket.create_connection(("127.0.0.1", self.service.https_port), timeout=10)
+        plain = socket.create_connection(("127.0.0.1", self.service.https_port), timeout=60)
         with tls.context(()).wrap_socket(plain) as client:
             return client.getpeercert(binary_form=True)
 
@@ -248,7 +248,7 @@ class Startup(Secured):
         return subprocess.run(
             [porchlight.BINARY, "serve", "--listen", "127.0.0.1:0", "--data",
              self.service.data + "-none", *flags],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
 
     def files(self):
         return ["--tls-certificate", self.certificate, "--tls-key", self.key]

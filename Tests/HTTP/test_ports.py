@@ -27,7 +27,7 @@ class Ports(Case):
                 done = subprocess.run(
                     [porchlight.BINARY, *verb, "--connect",
                      "127.0.0.1:%d" % self.service.http_port],
-                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
                 self.assertEqual((done.returncode, done.stdout), (1, ""), done)
                 self.assertEqual(done.stderr, "Error: This is the HTTP port. Connect to the native "
                                               "port, which is 7400 by default. (4400)\n")
@@ -36,7 +36,7 @@ class Ports(Case):
         done = subprocess.run(
             [porchlight.BINARY, "serve", "--listen", "127.0.0.1:0", "--data",
              self.service.data + "-none", "--http", "127.0.0.1:%d" % self.service.http_port],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (1, ""), done)
         self.assertIn("Cannot listen on 127.0.0.1:%d" % self.service.http_port, done.stderr)
         self.assertIn("(bind: address already in use (EADDRINUSE))", done.stderr)

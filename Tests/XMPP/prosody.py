@@ -94,6 +94,6 @@ class Prosody:
     def close(self):
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.wait(10)
+        self.process.wait(60)
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
