@@ -11,9 +11,7 @@ extension PushSenders {
             _ kind: MetricsText.Kind, _ name: StaticString, _ help: StaticString,
             _ value: (PushCounters) -> Int
         ) {
-            guard !all.isEmpty else { return }
-            text.begin(kind, name, help)
-            for counters in all { text.sample(value(counters), .init("host", counters.host)) }
+            text.add(kind, name, help, all.map { (.init("host", $0.host), value($0)) })
         }
         add(
             .counter, "porchlight_push_sent_total", "Pushes accepted by the push service.", \.sent)

@@ -11,9 +11,7 @@ extension Webhooks {
             _ kind: MetricsText.Kind, _ name: StaticString, _ help: StaticString,
             _ value: (WebhookCounters) -> Int
         ) {
-            guard !all.isEmpty else { return }
-            text.begin(kind, name, help)
-            for counters in all { text.sample(value(counters), .init("webhook", counters.name)) }
+            text.add(kind, name, help, all.map { (.init("webhook", $0.name), value($0)) })
         }
         add(
             .counter, "porchlight_webhook_batches_total", "Batches accepted by the receiver.",

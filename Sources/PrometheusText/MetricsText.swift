@@ -49,6 +49,15 @@ public struct MetricsText: Sendable {
         sample(value)
     }
 
+    /// A metric with one sample for each of these labels; nothing without any.
+    public mutating func add(
+        _ kind: Kind, _ name: StaticString, _ help: StaticString, _ samples: [(Label, Int)]
+    ) {
+        guard !samples.isEmpty else { return }
+        begin(kind, name, help)
+        for (label, value) in samples { sample(value, label) }
+    }
+
     /// A sample of the metric that was begun last.
     public mutating func sample(_ value: Int, _ labels: Label...) {
         sample("", labels, String(value))

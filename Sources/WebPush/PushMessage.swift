@@ -24,7 +24,7 @@ public struct PushMessage: Decodable, Sendable {
     public var time: Int64
     /// Until when it waits.
     public var expires: Int64
-    /// How many messages wait for the account.
+    /// How many messages wait for the account; of one for a device alone, for that device.
     public var waiting: Int
     /// Whether `body` or `ext` was longer.
     public var cut: Bool?

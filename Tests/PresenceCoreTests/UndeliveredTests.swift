@@ -35,7 +35,10 @@ import Testing
         world.commit()
         #expect(
             undelivered() == ["one for lisi: absent", "one for wangwu: absent"])
-        #expect(world.undelivered().messages.allSatisfy { $0.waiting == 1 })
+        let now = world.now.mono
+        for message in world.undelivered().messages {
+            #expect(world.withEngine { $0.waitingCount(beside: message, at: now) } == 1)
+        }
         // Not a second time when it has waited.
         world.pass(seconds: 60)
         #expect(world.waiting == 0 && undelivered().count == 2)
@@ -135,8 +138,10 @@ import Testing
         #expect(world.undelivered().messages.count == 60)
         #expect(world.withEngine { $0.undelivered.entries.count } <= 2 * 60 + 64)
         for message in known.messages {
-            let current = world.withEngine { $0.current(message, at: world.now.mono) }
-            #expect((current == nil) == (world.messages.bodies[message.message] == nil))
+            let waiting = world.withEngine {
+                $0.waitingCount(beside: message, at: world.now.mono)
+            }
+            #expect((waiting == nil) == (world.messages.bodies[message.message] == nil))
         }
         world.checkInvariants()
     }

@@ -35,29 +35,23 @@ extension Engine {
             share.messages.append(
                 UndeliveredMessage(
                     key: message.key, account: account, handOver: handOver,
-                    expires: message.expires, waiting: waitingCount(beside: message, for: account)))
+                    expires: message.expires))
         }
         return share
     }
 
-    /// The same message as it is now; nil: it waits no longer. O(log n).
-    public func current(_ message: UndeliveredMessage, at now: Mono) -> UndeliveredMessage? {
+    /// How many messages wait for a message's recipient; beside one for a device alone, how many of
+    /// them that device may be given. Nil: the message waits no longer. O(log n), and of the
+    /// recipient's messages if it is for a device alone.
+    public func waitingCount(beside message: UndeliveredMessage, at now: Mono) -> Int? {
         let entry = UndeliveredOrder.Entry(
             message.handOver, of: message.key, for: message.account)
-        guard now < message.expires, let waiting = inboxes.find(entry) else { return nil }
-        var current = message
-        current.waiting = waitingCount(beside: waiting, for: message.account)
-        return current
-    }
-
-    /// How many messages wait for an account; beside one for a device alone, how many of them that
-    /// device may be given. O(messages) then.
-    private func waitingCount(
-        beside message: WaitingMessage, for account: AccountHandle
-    ) -> Int {
-        let messages = inboxes[account].messages
-        guard let only = onlyDevice(of: message) else { return messages.count }
-        return messages.count { onlyDevice(of: $0).map { $0 == only } ?? true }
+        guard now < message.expires, let found = inboxes.find(entry) else { return nil }
+        let messages = inboxes[message.account].messages
+        guard let only = onlyDevice(of: found) else { return messages.count }
+        return messages.count {
+            $0.device == .none || $0.isPreference || strings.equals($0.device, only.span)
+        }
     }
 
     /// Where a message may be pushed to, by name: the devices of its recipient that have labels or

@@ -42,8 +42,6 @@ public struct UndeliveredMessage: Hashable, Sendable {
     public var handOver: HandOver
     /// Until when it waits.
     public var expires: Mono
-    /// How many messages wait for the account.
-    public var waiting: Int
 
     /// The message.
     public var message: MessageID { key.message }

@@ -10,7 +10,7 @@ public struct UndeliveredEntry: Hashable, Sendable {
     public var reason: UndeliveredReason
     /// Until when it waits.
     public var expires: Wall
-    /// How many messages wait for the account.
+    /// How many messages wait for the account; of one for a device alone, for that device.
     public var waiting: Int
     /// Where it may be pushed to.
     public var devices: [PushDevice]

@@ -130,10 +130,10 @@ extension EngineHost {
     private func entry(
         of message: UndeliveredMessage, _ content: DeliveredMessage, at now: Moment
     ) -> UndeliveredEntry? {
-        guard let current = engine.current(message, at: now.mono) else { return nil }
+        guard let waiting = engine.waitingCount(beside: message, at: now.mono) else { return nil }
         return UndeliveredEntry(
-            message: content, account: engine.name(of: current.account),
-            reason: current.handOver.reason, expires: now.wall(at: current.expires),
-            waiting: current.waiting, devices: engine.pushDevices(of: current))
+            message: content, account: engine.name(of: message.account),
+            reason: message.handOver.reason, expires: now.wall(at: message.expires),
+            waiting: waiting, devices: engine.pushDevices(of: message))
     }
 }
