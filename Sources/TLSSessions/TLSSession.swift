@@ -79,6 +79,7 @@ import COpenSSL
     public mutating func handshake(
         _ ciphertext: RawSpan, from offset: inout Int, through wire: TLSWire
     ) -> Phase {
+        precondition(offset >= 0 && offset <= ciphertext.byteCount)
         guard phase == .handshaking else { return phase }
         let rest = ciphertext.extracting(offset..<ciphertext.byteCount)
         let ssl = unsafe ssl
@@ -88,6 +89,7 @@ import COpenSSL
             result = unsafe SSL_do_handshake(ssl)
             error = unsafe SSL_get_error(ssl, result)
         }
+        precondition(unread <= rest.byteCount, "more bytes unread than there were")
         offset = ciphertext.byteCount - unread
         if result == 1 {
             phase = .open

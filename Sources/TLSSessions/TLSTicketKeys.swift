@@ -45,6 +45,7 @@ public final class TLSTicketKeys: Sendable {
                 defer { if index > 0 { last = key.since } }
                 return index == 0 || now - last < Self.ticketSeconds
             }.map(\.element)
+            precondition(!keys.isEmpty && keys[0].since == now, "no key for new tickets")
             return now + Self.rotationSeconds
         }
     }

@@ -69,7 +69,7 @@ import COpenSSL
         }
         let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[plaintextBytes...])
         guard let count = unsafe read(rest) else { return false }
-        precondition(count <= rest.count)
+        precondition(count > 0 && count <= rest.count)
         plaintextBytes += count
         return true
     }
@@ -81,7 +81,9 @@ import COpenSSL
         _ ssl: OpaquePointer, reading ciphertext: RawSpan, messagesLeft: inout Int64,
         _ body: () -> Void
     ) -> Int {
-        unsafe ciphertext.withUnsafeBytes { bytes in
+        // One session at a time: OpenSSL would read the bytes of another.
+        precondition(unsafe ends.pointee.in == nil, "a call within a call")
+        return unsafe ciphertext.withUnsafeBytes { bytes in
             unsafe ends.pointee.in = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
             unsafe ends.pointee.in_count = bytes.count
             unsafe ends.pointee.messages_left = messagesLeft

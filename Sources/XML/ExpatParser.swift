@@ -71,6 +71,7 @@ import CExpat
         // Until the stanza is at its end, the document cannot be continued.
         document = .none
         let handlers = try unsafe read(bytes, as: .stanza, parser)
+        precondition(start >= header.count, "a stanza before its header")
         let end = start + bytes.byteCount
         // Elements and texts beside the first element were refused before.
         guard handlers.tree.depth == 0, !handlers.tree.nodes.isEmpty, handlers.contentEnd == end

@@ -238,6 +238,7 @@ public struct StanzaBoundaryFinder: Sendable {
     private mutating func readStartTag(_ byte: UInt8) throws(XMLError) -> StanzaBoundary? {
         switch byte {
         case UInt8(ascii: ">"):
+            precondition(depth < Self.depthMax, "an element outside of the allowed depth")
             depth += 1
             state = depth == 1 ? .betweenParts : .text
             return depth == 1 ? .header : nil
@@ -272,6 +273,7 @@ public struct StanzaBoundaryFinder: Sendable {
 
     /// An element has ended, and `depth` counts those around it.
     private mutating func endElement() -> StanzaBoundary? {
+        precondition(depth < Self.depthMax, "an element outside of the allowed depth")
         switch depth {
         case 0:
             state = .ended

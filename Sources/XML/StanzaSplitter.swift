@@ -75,6 +75,7 @@ public struct StanzaSplitter: Sendable {
 
     /// Keeps the rest of the chunk, because the owner pauses here.
     public mutating func keep(_ chunk: RawSpan, from offset: inout Int) {
+        precondition(offset >= 0 && offset <= chunk.byteCount)
         forgetIfReturned()
         append(chunk, offset..<chunk.byteCount)
         offset = chunk.byteCount
@@ -82,6 +83,7 @@ public struct StanzaSplitter: Sendable {
 
     /// Another stream begins with the bytes that were not yet returned.
     public mutating func restart() {
+        precondition(!finder.isInPart, "a stream that begins within a stanza")
         finder = StanzaBoundaryFinder()
         read = returned
     }
@@ -126,6 +128,7 @@ public struct StanzaSplitter: Sendable {
     /// Frees the memory of what was returned.
     private mutating func dropReturned() {
         guard returned > 0 else { return }
+        precondition(returned <= read && read <= kept.count, "a part of bytes that are not there")
         kept = returned == kept.count ? [] : [UInt8](kept[returned...])
         read -= returned
         returned = 0

@@ -7,6 +7,7 @@ public struct XMLElement: Sendable {
     private let number: Int
 
     init(_ document: XMLDocument, _ number: Int = 0) {
+        precondition(!document.nodes[number].isText, "a text as an element")
         self.document = document
         self.number = number
     }

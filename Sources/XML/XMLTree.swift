@@ -120,7 +120,7 @@ struct XMLTree {
     /// Ends the innermost element.
     mutating func end() {
         isInText = false
-        guard depth > 0 else { return }
+        precondition(depth > 0, "an end of no element")
         let ended = Int(open)
         open = nodes[ended].end
         nodes[ended].end = UInt32(truncatingIfNeeded: nodes.count)
@@ -138,6 +138,8 @@ struct XMLTree {
     }
 
     private mutating func append(bytes new: UnsafeRawBufferPointer) -> ByteRange {
+        // A stanza has far fewer bytes, so places fit into 32 bits.
+        precondition(bytes.count + new.count <= Int(UInt32.max))
         let start = UInt32(truncatingIfNeeded: bytes.count)
         unsafe bytes.append(contentsOf: new)
         return ByteRange(start: start, count: UInt32(truncatingIfNeeded: new.count))
@@ -153,6 +155,7 @@ struct XMLTree {
         }
         guard namespaces.count < XMLLimits.namespacesMax else { throw .limit(.namespaces) }
         guard text.count <= XMLLimits.namespaceBytesMax else { throw .limit(.nameBytes) }
+        precondition(namespaces.count < Self.noNamespace, "a number that stands for none")
         namespaces.append(unsafe append(bytes: text))
         return UInt8(truncatingIfNeeded: namespaces.count - 1)
     }

@@ -57,6 +57,7 @@ struct ConnectionTable<Connection: TableConnection>: ~Copyable {
     mutating func leave(_ connection: Connection) {
         guard connection.place.isEntered else { return }
         endWaiting(connection)
+        precondition(count > 0)
         connection.place.isEntered = false
         count -= 1
         guard let network = connection.place.network, let others = counts[network] else { return }

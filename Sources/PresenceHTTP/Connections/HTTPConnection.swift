@@ -322,6 +322,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     }
 
     private func carryOut(_ request: Request) {
+        precondition(task == nil, "two requests of one connection at once")
         body = []
         deadline?.cancel()
         phase = .carryingOut(request.head)

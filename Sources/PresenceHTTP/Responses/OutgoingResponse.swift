@@ -20,6 +20,7 @@ struct OutgoingResponse {
             return nil
         }
         let range = offset..<min(byteCount, offset + Self.partBytesMax)
+        precondition(!range.isEmpty, "an empty part would end a body in chunks")
         offset = range.upperBound
         switch body {
         case .buffer(let buffer):

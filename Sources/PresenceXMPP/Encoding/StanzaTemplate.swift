@@ -72,6 +72,7 @@ public struct StanzaTemplate: Hashable, Sendable {
 
     /// Forgets what follows an end.
     mutating func removeAll(after end: End) {
+        precondition(end.bytes <= bytes.count && end.gaps <= gaps.count, "an end of others")
         bytes.removeLast(bytes.count - Int(end.bytes))
         gaps.removeLast(gaps.count - Int(end.gaps))
     }
@@ -79,6 +80,7 @@ public struct StanzaTemplate: Hashable, Sendable {
     /// Appends stanzas of another template.
     public mutating func append(_ part: Part, of other: borrowing StanzaTemplate) {
         let start = bytes.count
+        precondition(start + part.byteCount <= Int(UInt32.max), "places have 32 bits")
         bytes += other.bytes[part.bytes]
         for gap in other.gaps[part.gaps] {
             let place = start + Int(gap.place) - part.bytes.lowerBound

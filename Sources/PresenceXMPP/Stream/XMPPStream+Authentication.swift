@@ -77,6 +77,8 @@ extension XMPPStream {
 
     /// The client opens its stream again; what it has sent already belongs to the new one.
     private mutating func succeed(_ account: [UInt8], _ data: [UInt8]) {
+        precondition(phase == .clear || phase == .secured, "a second login")
+        precondition(!account.isEmpty && !domain.isEmpty)
         output.appendSASL("success", data)
         pending = .nothing
         failures = 0
@@ -88,6 +90,7 @@ extension XMPPStream {
 
     /// Says that an authentication has failed, and closes the stream after the last chance.
     mutating func refuseOnce(_ failure: SASLFailure, _ text: String = "") -> Heard {
+        precondition(failures < Self.failuresMax, "a failure after the last chance")
         pending = .nothing
         failures += 1
         output.append(failure, text)

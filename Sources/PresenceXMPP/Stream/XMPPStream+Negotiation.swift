@@ -9,6 +9,7 @@ extension XMPPStream {
         _ element: XMLElement, _ service: StreamService,
         using random: inout some RandomNumberGenerator
     ) -> Heard {
+        precondition(isOpened && !awaitsAnswer, "an element that is not due")
         let settings = service.settings
         let kind = StreamElement(element)
         if case .error = kind { return end() }
@@ -151,6 +152,7 @@ extension XMPPStream {
 
     private mutating func decode(_ stanza: Stanza, _ decoder: StanzaDecoder) -> Heard {
         let client = client
+        precondition(phase == .bound && !client.device.isEmpty, "a stanza of no device")
         switch decoder.decode(stanza, from: client) {
         case .request(let request, let head): return .request(request, head, stanza.element)
         case .refused(let error, let head):
@@ -171,6 +173,7 @@ extension XMPPStream {
     /// told.
     public mutating func registered() {
         guard case .registration(let id, let remark) = pending else { return }
+        precondition(phase == .clear || phase == .secured, "a registration after the login")
         pending = .nothing
         output.appendResult(id: id, remark)
     }
@@ -185,6 +188,7 @@ extension XMPPStream {
     /// The session has begun.
     public mutating func bound() {
         guard case .bind(let id, let device) = pending else { return }
+        precondition(phase == .authenticated && !account.isEmpty && !device.isEmpty)
         pending = .nothing
         self.device = device
         phase = .bound

@@ -192,6 +192,7 @@ public struct XMPPStream: Sendable {
         domain: [UInt8], to client: (some Collection<UInt8>)?,
         using random: inout some RandomNumberGenerator
     ) {
+        precondition(!isOpened, "a second header")
         isOpened = true
         output.appendHeader(
             in: framing, id: StreamName.random(24, using: &random), domain: domain, to: client)
