@@ -11,13 +11,14 @@
 # make test-browser  the SDK in Chromium and Firefox, with the same service
 # make test-browser-full  the same, with pages hidden or frozen for three minutes
 # make demo       build, serve, and a page with live dots: open it in two windows
+# make docs       the documentation as a site, in .build/site
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build both in .build/static, for machines without Swift
 # make install    install them, the systemd unit and example settings: PREFIX, DESTDIR
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run run-tls run-xmpp build test test-long check test-js test-js-full test-runtimes test-browser test-browser-full demo simulate static install outdated setup clean
+.PHONY: help run run-tls run-xmpp build test test-long check test-js test-js-full test-runtimes test-browser test-browser-full demo docs simulate static install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -79,6 +80,10 @@ test-browser-full:
 
 demo: build
 	@scripts/demo
+
+docs:
+	@scripts/setup docs
+	@scripts/docs
 
 SEED ?=
 HOURS ?= 0.1

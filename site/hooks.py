@@ -1,0 +1,124 @@
+"""What mkdocs.yml needs beyond the generator.
+
+The pages stay where they are in the repository, with links from file to file that a code host
+follows, too. Here they are found, from the navigation along their links, and given their place in
+the site; the generator rewrites the links. A file that is linked and is no page is copied.
+"""
+
+import os
+import posixpath
+import re
+import sys
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.path.insert(0, HERE)
+sys.dont_write_bytecode = True
+
+import reference  # noqa: E402
+
+GENERATED = {"site/http-reference.md": reference.page}
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+
+
+def text_of(path):
+    if path in GENERATED:
+        return GENERATED[path](os.path.join(ROOT, "docs", "openapi.json"))
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def links(path):
+    """The files that a page links to, by their paths in the repository."""
+    for target in LINK.findall(FENCED.sub("", text_of(path))):
+        if re.match(r"[a-z]+:|#", target):
+            continue
+        yield posixpath.normpath(posixpath.join(posixpath.dirname(path), target.split("#")[0]))
+
+
+def titles(entries):
+    """The pages of the navigation, each with its title."""
+    for entry in entries:
+        for title, content in entry.items():
+            if isinstance(content, str):
+                yield content, title
+            else:
+                yield from titles(content)
+
+
+def reachable(pages):
+    """These pages, those of docs/ and those that they link to; and the other files of links."""
+    todo = list(pages) + ["docs/" + name for name in sorted(os.listdir(ROOT + "/docs"))]
+    found, files = [], []
+    while todo:
+        path = todo.pop(0)
+        if path in found or path in files:
+            continue
+        if not path.endswith(".md"):
+            # What is not there, the generator reports with the page that has the link.
+            if os.path.isfile(os.path.join(ROOT, path)):
+                files.append(path)
+        elif path in GENERATED or os.path.isfile(os.path.join(ROOT, path)):
+            found.append(path)
+            todo += links(path)
+    return found, files
+
+
+def name_of(title):
+    return re.sub(r"\W+", "-", title.lower()).strip("-") + ".html"
+
+
+def heading(path):
+    found = re.search(r"^# (.*)$", text_of(path), re.MULTILINE)
+    if not found:
+        raise PluginError("%s has no heading" % path)
+    return found.group(1)
+
+
+def on_config(config):
+    named = dict(titles(config.nav))
+    pages, files = reachable(named)
+    more = [{heading(path): path} for path in pages if path not in named]
+    if more:
+        config.nav.append({"More": more})
+    config.extra["pages"] = {**named, **dict(titles(more))}
+    config.extra["files"] = files
+    return config
+
+
+def on_files(files, config):
+    names = {}
+    for path, title in config.extra["pages"].items():
+        name = "index.html" if path == "site/index.md" else name_of(title)
+        if name in names:
+            raise PluginError("%s and %s would both be %s" % (path, names[name], name))
+        names[name] = path
+        is_generated = path in GENERATED
+        file = File(path, None if is_generated else ROOT, config.site_dir, False, dest_uri=name)
+        if is_generated:
+            file.content_string = text_of(path)
+        files.append(file)
+    for path in config.extra["files"]:
+        files.append(File(path, ROOT, config.site_dir, False, dest_uri=path))
+    return files
+
+
+
+
+def on_post_build(config):
+    """The theme's script knows addresses from which it would load what no page here needs."""
+    folder = os.path.join(config.site_dir, "assets", "javascripts")
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if name.endswith(".map"):
+            os.remove(path)
+        elif name.startswith("bundle"):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            text = re.sub(r"https://unpkg\.com/[\w./@-]*", "", text)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(re.sub(r"\n//# sourceMappingURL=.*", "", text))
