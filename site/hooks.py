@@ -22,6 +22,7 @@ import reference  # noqa: E402
 
 GENERATED = {"site/http-reference.md": reference.page}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+ITEM = re.compile(r"(?:[*-]|\d+\.) +(?=\S)")
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 
@@ -107,6 +108,33 @@ def on_files(files, config):
     return files
 
 
+
+
+def indented(lines):
+    """Lines in which the content of each item of a list is indented by four columns, as the
+    generator wants it. Code hosts take the width of the mark: two columns below `* `."""
+    result, number, is_code = [], 0, False
+    while number < len(lines):
+        line = lines[number]
+        result.append(line)
+        number += 1
+        if line.startswith("```"):
+            is_code = not is_code
+        mark = not is_code and ITEM.match(line)
+        if not mark:
+            continue
+        width, body = len(mark.group()), []
+        while number < len(lines) and lines[number][:width].strip() == "":
+            body.append(lines[number][width:])
+            number += 1
+        result += ["    " + each if each else "" for each in indented(body)]
+        if "" in body:
+            result.append("")  # or the last of several paragraphs would include the next item
+    return result
+
+
+def on_page_markdown(markdown, **_):
+    return "\n".join(indented(markdown.split("\n")))
 
 
 def on_post_build(config):

@@ -1,6 +1,7 @@
 """The documentation site, built as `make docs` builds it, and what must not be in it."""
 
 import functools
+import html
 import html.parser
 import json
 import os
@@ -137,6 +138,16 @@ class Site(unittest.TestCase):
         text = " ".join(entry["title"] + " " + entry["text"] for entry in entries)
         for word in ("webhook-retry-max", "Porchlight-Signature", "/v1/states", "enablePush"):
             self.assertIn(word, text)
+
+    def test_nothing_is_left_of_the_markup(self):
+        """As where the generator takes something for text that code hosts do not."""
+        for name in self.pages:
+            article = re.search(r"<article.*?</article>", self.text(name), re.DOTALL).group()
+            article = re.sub(r"<(pre|code)\b.*?</\1>", "", article, flags=re.DOTALL)
+            text = html.unescape(re.sub(r"<[^>]*>", "", article))
+            for left in (r"\*\*", r"\]\(", r"^ *\|", r"`", r"^ *[*-] \S", r"^#"):
+                found = re.search(left + ".*", text, re.MULTILINE)
+                self.assertIsNone(found, "%s: %r" % (name, found))
 
     def test_the_http_reference_has_every_operation(self):
         with open(os.path.join(ROOT, "docs", "openapi.json"), encoding="utf-8") as file:
