@@ -133,7 +133,9 @@ def indented(lines):
     return result
 
 
-def on_page_markdown(markdown, **_):
+def on_page_markdown(markdown, page, **_):
+    if page.file.src_uri == "README.md":
+        page.meta["hide"] = ["navigation"]  # which would be this page alone
     return "\n".join(indented(markdown.split("\n")))
 
 
