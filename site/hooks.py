@@ -8,9 +8,11 @@ the site; the generator rewrites the links. A file that is linked and is no page
 import os
 import posixpath
 import re
+import shutil
 import sys
 
 from mkdocs.exceptions import PluginError
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -139,16 +141,24 @@ def on_page_markdown(markdown, page, **_):
     return "\n".join(indented(markdown.split("\n")))
 
 
+@event_priority(-100)  # after the index of the search is written
 def on_post_build(config):
-    """The theme's script knows addresses from which it would load what no page here needs."""
+    """What is not needed is removed: addresses from which the theme's script would load what no
+    page here has, maps of scripts, and what searches in other languages than English."""
     folder = os.path.join(config.site_dir, "assets", "javascripts")
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        if name.endswith(".map"):
-            os.remove(path)
-        elif name.startswith("bundle"):
+    shutil.rmtree(os.path.join(folder, "lunr"))
+    for where, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(where, name)
+            if name.endswith(".map"):
+                os.remove(path)
+                continue
             with open(path, encoding="utf-8") as file:
-                text = file.read()
-            text = re.sub(r"https://unpkg\.com/[\w./@-]*", "", text)
+                text = re.sub(r"\n//# sourceMappingURL=.*", "", file.read())
             with open(path, "w", encoding="utf-8") as file:
-                file.write(re.sub(r"\n//# sourceMappingURL=.*", "", text))
+                file.write(re.sub(r"https://unpkg\.com/[\w./@-]*", "", text))
+    # A page that is opened as a file reads the index as a script.
+    index = os.path.join(config.site_dir, "search", "search_index.json")
+    with open(index, encoding="utf-8") as file, \
+            open(index.removesuffix("on"), "w", encoding="utf-8") as script:
+        script.write("var __index = " + file.read())

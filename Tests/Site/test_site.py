@@ -19,6 +19,9 @@ sys.path.insert(0, os.path.join(ROOT, "site"))
 
 import hooks  # noqa: E402
 
+PLAYWRIGHT = os.path.join(ROOT, ".build", "playwright", "bin", "python")
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+
 # What a browser fetches by itself when it shows a page, by element and attribute.
 LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("img", "srcset"), ("iframe", "src"),
           ("source", "src"), ("source", "srcset"), ("video", "src"), ("audio", "src"),
@@ -123,8 +126,8 @@ class Site(unittest.TestCase):
         """Theirs are links that a reader may follow, licences, and names of XML namespaces."""
         seen = 0
         for name in self.files:
-            if not name.endswith(".js"):
-                continue
+            if not name.endswith(".js") or name.startswith("search/"):
+                continue  # the index of the search has the texts of the pages
             code = re.sub(r"/\*.*?\*/", "", self.text(name), flags=re.DOTALL)
             for address in re.findall(r"[\"'`](?:https?:)?//([\w.-]+\.\w+)[/\"'`]", code):
                 self.assertIn(address, ("www.w3.org", "api.github.com", "gitlab.com"), name)
@@ -138,6 +141,14 @@ class Site(unittest.TestCase):
         text = " ".join(entry["title"] + " " + entry["text"] for entry in entries)
         for word in ("webhook-retry-max", "Porchlight-Signature", "/v1/states", "enablePush"):
             self.assertIn(word, text)
+
+    @unittest.skipUnless(os.access(PLAYWRIGHT, os.X_OK) and os.access(CHROMIUM, os.X_OK),
+                         "the site in Chromium needs Playwright: run make test-browser")
+    def test_in_a_browser(self):
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "browser.py")
+        done = subprocess.run([PLAYWRIGHT, "-B", program, CHROMIUM, self.folder],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr[-3000:])
 
     def test_nothing_is_left_of_the_markup(self):
         """As where the generator takes something for text that code hosts do not."""
