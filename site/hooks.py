@@ -138,6 +138,12 @@ def indented(lines):
 def on_page_markdown(markdown, page, **_):
     if page.file.src_uri == "README.md":
         page.meta["hide"] = ["navigation"]  # which would be this page alone
+    if page.file.src_uri.startswith("examples/"):
+        for path in links(page.file.src_uri):
+            language = path.rpartition(".")[2]
+            if path.startswith("examples/") and language in ("js", "py"):
+                markdown += "\n\n## %s\n\n```%s\n%s```\n" % (
+                    os.path.basename(path), language, text_of(path))
     return "\n".join(indented(markdown.split("\n")))
 
 

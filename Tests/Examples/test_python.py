@@ -163,11 +163,66 @@ class Batches(Example):
         self.assertEqual(backend.online("bob"), ["bob"])
 
 
-class Truth(Example):
-    """The service itself, with both killed at random."""
+class Live(Example):
+    """The service itself."""
 
     weight = 1
     ACCOUNTS = ["a%d" % number for number in range(8)]
+    about = "no seed"
+
+    def setUp(self):
+        super().setUp()
+        self.table = self.backend()
+        self.presence = self.keep(Service(
+            "--webhook", "http://127.0.0.1:%d/presence" % self.table.port,
+            "--webhook-secret", os.path.join(self.folder, "secret-0"), "--disconnect-grace", "1",
+            "--restart-grace", "1", "--rate-limits", "off",
+            environment={"PORCHLIGHT_WEBHOOK_RETRY_MAX": "1", "PORCHLIGHT_WEBHOOK_TIMEOUT": "2"}))
+        self.clients = []
+
+    def check(self):
+        app, end = self.presence.server(), time.monotonic() + SETTLE
+        try:
+            while True:
+                for client in self.clients:
+                    with contextlib.suppress(OSError):  # another login has replaced it
+                        client.socket.sendall(b"\0\0\0\0")
+                states = app.ok("query", {"type": 1, "accounts": self.ACCOUNTS})["states"]
+                truth = [state["publisher"] for state in states if state["online"]]
+                table = self.table.online(*self.ACCOUNTS)
+                if truth == table:
+                    return
+                self.assertLess(time.monotonic(), end, "%s: table %s, truth %s" % (
+                    self.about, table, truth))
+                time.sleep(0.05)
+        finally:
+            app.close()
+
+
+class Lost(Live):
+    def test_a_lost_database_is_filled_as_the_readme_says(self):
+        self.check()
+        self.table.kill()
+        for name in os.listdir(self.folder):
+            if name.startswith("presence.sqlite"):
+                os.unlink(os.path.join(self.folder, name))
+        self.table.start()
+        self.clients.append(self.keep(self.presence.login("a1", "d1")))
+        end = time.monotonic() + SETTLE
+        while "status 503" not in self.presence.log_text():
+            self.assertLess(time.monotonic(), end, self.presence.log_text())
+            time.sleep(0.05)
+        self.assertIsNone(self.table.online("a1"))
+        self.assertEqual(self.presence.terminate(), 0)
+        os.unlink(os.path.join(self.presence.data, "webhook-default"))
+        self.presence.start()
+        self.clients = [self.keep(self.presence.login("a1", "d1"))]
+        self.check()
+
+
+class Truth(Live):
+    """Both are killed at random."""
+
     ROUNDS = 3
 
     def setUp(self):
@@ -176,13 +231,6 @@ class Truth(Example):
         self.about = "seed %d: EXAMPLES_SEED=%d" % (seed, seed)
         print(self.about)
         self.chance = random.Random(seed)
-        self.table = self.backend()
-        self.presence = self.keep(Service(
-            "--webhook", "http://127.0.0.1:%d/presence" % self.table.port,
-            "--webhook-secret", os.path.join(self.folder, "secret-0"), "--disconnect-grace", "1",
-            "--restart-grace", "1", "--rate-limits", "off",
-            environment={"PORCHLIGHT_WEBHOOK_RETRY_MAX": "1", "PORCHLIGHT_WEBHOOK_TIMEOUT": "2"}))
-        self.clients = []
 
     def change(self):
         if self.clients and self.chance.random() < 0.4:
@@ -208,23 +256,6 @@ class Truth(Example):
         if what < 2:
             self.clients = []
             self.presence.start()
-
-    def check(self):
-        app, end = self.presence.server(), time.monotonic() + SETTLE
-        try:
-            while True:
-                for client in self.clients:
-                    client.socket.sendall(b"\0\0\0\0")
-                states = app.ok("query", {"type": 1, "accounts": self.ACCOUNTS})["states"]
-                truth = [state["publisher"] for state in states if state["online"]]
-                table = self.table.online(*self.ACCOUNTS)
-                if truth == table:
-                    return
-                self.assertLess(time.monotonic(), end, "%s: table %s, truth %s" % (
-                    self.about, table, truth))
-                time.sleep(0.05)
-        finally:
-            app.close()
 
     def test_the_table_becomes_the_truth(self):
         self.check()

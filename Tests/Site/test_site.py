@@ -150,6 +150,13 @@ class Site(unittest.TestCase):
                               capture_output=True, text=True, timeout=120)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr[-3000:])
 
+    def test_examples_have_their_programs(self):
+        for name, heading in (("example-with-node.html", "serverjs"),
+                              ("example-with-node.html", "friendsjs"),
+                              ("example-with-python.html", "presencepy")):
+            self.assertIn(heading, self.pages[name].ids)
+        self.assertIn("timingSafeEqual", self.text("example-with-node.html"))
+
     def test_nothing_is_left_of_the_markup(self):
         """As where the generator takes something for text that code hosts do not."""
         for name in self.pages:
