@@ -215,6 +215,21 @@ class CodeHost(unittest.TestCase):
                 count += 1
         self.assertGreater(count, 200)
 
+    def test_they_are_in_plain_technical_english(self):
+        """Also those to which Tests/SourceRulesTests, which has the phrases, does not look."""
+        with open(os.path.join(ROOT, "Tests", "SourceRulesTests",
+                               "SourceRulesTests+Language.swift"), encoding="utf-8") as file:
+            phrases = dict(re.findall(r'\("([^"]+)", "([^"]+)"\)', file.read()))
+        self.assertGreater(len(phrases), 70)
+        for path in hooks.reachable(["site/index.md", "README.md"])[0]:
+            if path == "docs/GLOSSARY.md":
+                continue
+            prose = re.sub(r"`[^`]*`", "·", FENCED.sub("", hooks.text_of(path))).lower()
+            words = " %s " % " ".join(re.findall(r"[^\W\d]+(?:['_-][^\W\d]+)*|·|\|", prose))
+            for phrase, instead in phrases.items():
+                self.assertNotIn(" %s " % phrase, words, "%s: not %r but: %s" % (
+                    path, phrase, instead))
+
     def test_pages_are_links_to_pages(self):
         """Which the generator would not rewrite if they were written as HTML."""
         for path in hooks.reachable(["site/index.md", "README.md"])[0]:
