@@ -4,7 +4,7 @@ import sys
 
 from playwright.sync_api import expect, sync_playwright
 
-WAIT = 15_000  # milliseconds for one thing to happen
+WAIT = 60_000  # milliseconds for one thing to happen
 
 
 def signed_in(browser, url, account, errors):
