@@ -11,6 +11,8 @@ public struct HTTPConfiguration: Sendable {
     public var access: HTTPAccess
     /// The limits on what clients can use.
     public var limits = HTTPLimits()
+    /// Whether the files of the console are served.
+    public var servesConsole = true
     /// Whether all threads of the service respond.
     public var isResponsive: @Sendable () -> Bool = { true }
     /// The wall clock: milliseconds since 1970 UTC.

@@ -22,6 +22,7 @@ extension ServiceSettings {
         var settings = HTTPConfiguration(
             access: startup.auth == .open ? .keysOrLocal(keys) : .keys(keys),
             wallMilliseconds: { Loop.wallMilliseconds() })
+        settings.servesConsole = startup.servesConsole
         settings.isResponsive = { watchdog.isResponsive }
         settings.plain = startup.http.map(Self.httpPlace)
         if let address = startup.tls.http, let certificates {

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "/", "/v1", "/v1/states/", "//v1/states", "/v1/accounts/a", "/V1/states",
+        "", "//", "/v1", "/v1/states/", "//v1/states", "/v1/accounts/a", "/V1/states",
         "/v1/accounts/a/state/x", "/v1/accounts/a/b/state", "v1/states",
     ])
     func `finds nothing under other paths`(path: String) {

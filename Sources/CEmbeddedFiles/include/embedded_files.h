@@ -14,3 +14,6 @@ extern const struct embedded_file embedded_description;
 /// The files of clients/js/src, and clients/js/dist/porchlight.min.js with its compressed form.
 const struct embedded_file *embedded_sdk(void);
 extern const size_t embedded_sdk_count;
+/// The files of clients/console.
+const struct embedded_file *embedded_console(void);
+extern const size_t embedded_console_count;

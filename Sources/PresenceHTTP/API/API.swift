@@ -12,6 +12,8 @@ struct API {
     let readiness: Readiness
     let date: DateField
     let sdk = SDKFiles()
+    /// Nil if it is off.
+    let console: ConsoleFiles?
     /// Nil without TLS.
     let certificates: HTTPCertificates?
     /// Whether all threads of the service respond.

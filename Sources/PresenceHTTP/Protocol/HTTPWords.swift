@@ -18,6 +18,7 @@ enum HTTPMethod: String, CaseIterable, Sendable {
 enum HTTPStatus: Int, CaseIterable, Sendable {
     case ok = 200
     case notModified = 304
+    case permanentRedirect = 308
     case badRequest = 400
     case unauthorized = 401
     case forbidden = 403
@@ -43,6 +44,7 @@ enum HTTPStatus: Int, CaseIterable, Sendable {
         switch self {
         case .ok: "OK"
         case .notModified: "Not Modified"
+        case .permanentRedirect: "Permanent Redirect"
         case .badRequest: "Bad Request"
         case .unauthorized: "Unauthorized"
         case .forbidden: "Forbidden"
@@ -77,7 +79,9 @@ enum FieldName: String, CaseIterable, Sendable {
     case connection = "Connection"
     case contentEncoding = "Content-Encoding"
     case contentLength = "Content-Length"
+    case contentSecurityPolicy = "Content-Security-Policy"
     case contentType = "Content-Type"
+    case crossOriginOpenerPolicy = "Cross-Origin-Opener-Policy"
     case crossOriginResourcePolicy = "Cross-Origin-Resource-Policy"
     case date = "Date"
     case eTag = "ETag"
@@ -85,6 +89,8 @@ enum FieldName: String, CaseIterable, Sendable {
     case host = "Host"
     case ifNoneMatch = "If-None-Match"
     case lastEventID = "Last-Event-ID"
+    case location = "Location"
+    case referrerPolicy = "Referrer-Policy"
     case retryAfter = "Retry-After"
     case transferEncoding = "Transfer-Encoding"
     case vary = "Vary"

@@ -15,9 +15,16 @@ struct EmbeddedFile {
     static var description: EmbeddedFile { unsafe EmbeddedFile(embedded_description) }
 
     /// The files of the JavaScript SDK.
-    static var sdk: [EmbeddedFile] {
-        let files = unsafe embedded_sdk()
-        return unsafe UnsafeBufferPointer(start: files, count: embedded_sdk_count)
-            .map { unsafe EmbeddedFile($0) }
+    static var sdk: [EmbeddedFile] { unsafe list(embedded_sdk(), embedded_sdk_count) }
+
+    /// The files of the console.
+    static var console: [EmbeddedFile] {
+        unsafe list(embedded_console(), embedded_console_count)
+    }
+
+    private static func list(
+        _ files: UnsafePointer<embedded_file>?, _ count: Int
+    ) -> [EmbeddedFile] {
+        unsafe UnsafeBufferPointer(start: files, count: count).map { unsafe EmbeddedFile($0) }
     }
 }

@@ -55,7 +55,7 @@ extension Operation {
         self.name = name
         self.method = method
         self.path = path
-        segments = path.split(separator: "/").map(String.init)
+        segments = RouteTable.segments(of: path).map(String.init)
         isPublic = false
         bodyMembers = body
         action = .call(
@@ -70,7 +70,7 @@ extension Operation {
         self.name = name
         method = .get
         self.path = path
-        segments = path.split(separator: "/").map(String.init)
+        segments = RouteTable.segments(of: path).map(String.init)
         self.isPublic = isPublic
         bodyMembers = nil
         action = .custom(respond)
@@ -163,5 +163,8 @@ extension Operation: CaseIterable {
         },
         Operation("getDescription", "/openapi.json") { _, _, _ in .json(.buffer(description)) },
         Operation("getSDKFile", "/sdk/{file}") { try $0.sdkFile($1, $2) },
+        Operation("getConsoleFile", "/console/{file}") { try $0.consoleFile($1, $2) },
+        Operation("redirectToConsole", "/console") { api, _, _ in try api.consoleRedirect() },
+        Operation("redirectFromRoot", "/") { api, _, _ in try api.consoleRedirect() },
     ]
 }

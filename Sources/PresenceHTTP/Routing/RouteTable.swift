@@ -23,7 +23,7 @@ struct RouteTable: Sendable {
     /// a slash, written `%2F`.
     func find(_ path: String, _ method: HTTPMethod) -> Routing {
         guard path.utf8.first == UInt8(ascii: "/") else { return .notFound }
-        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let segments = Self.segments(of: path)
         // HEAD is GET without the body.
         let wanted = method == .head ? .get : method
         var methods: [HTTPMethod] = []
@@ -33,6 +33,11 @@ struct RouteTable: Sendable {
             methods.append(operation.method)
         }
         return methods.isEmpty ? .notFound : .methodNotAllowed(methods)
+    }
+
+    /// The segments of a path: what follows each slash. The last one may be empty.
+    static func segments(of path: String) -> [Substring] {
+        path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     }
 
     private func match(_ path: [String], _ segments: [Substring]) -> PathParameters? {

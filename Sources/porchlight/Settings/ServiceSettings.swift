@@ -40,6 +40,8 @@ struct StartupSettings: SettingsPart {
     /// Where the HTTP API listens, if at all.
     var http: String?
     var httpConnectionsMax = 256
+    /// Whether the HTTP API serves the console.
+    var servesConsole = true
     var auth = AuthenticationMode.open
     /// Whether passwords are accepted beside tokens.
     var takesPasswords = false

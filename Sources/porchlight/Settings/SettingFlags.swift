@@ -26,7 +26,8 @@ struct SettingFlags: ParsableArguments {
     @OptionGroup(title: "XMPP clients") fileprivate var xmpp: XMPPFlags
 
     private static let options: [(name: String, path: any KeyPath<Self, String?> & Sendable)] = [
-        ("listen", \.service.listen), ("http", \.service.http), ("data", \.service.data),
+        ("listen", \.service.listen), ("http", \.service.http),
+        ("console", \.service.console), ("data", \.service.data),
         ("durability", \.service.durability), ("loops", \.service.loops),
         ("rate-limits", \.service.rateLimits), ("log-level", \.service.logLevel),
         ("auth", \.access.auth), ("jwt-key", \.access.jwtKey),
@@ -74,6 +75,7 @@ struct SettingFlags: ParsableArguments {
 private struct ServiceFlags: ParsableArguments {
     @Option(help: .of("listen")) var listen: String?
     @Option(help: .of("http")) var http: String?
+    @Option(help: .of("console")) var console: String?
     @Option(help: .of("data")) var data: String?
     @Option(help: .of("durability")) var durability: String?
     @Option(help: .of("loops")) var loops: String?

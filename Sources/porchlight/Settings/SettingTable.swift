@@ -65,6 +65,9 @@ enum SettingTable {
             .text(
                 "http-tls", \Startup.tls.http, .address, unset: "none",
                 "The address of the HTTP API over TLS, with a port; instead of http, or besides."),
+            .onOff(
+                "console", \Startup.servesConsole,
+                "The console, a page for operators at /console/ of the HTTP API."),
             .text("data", \Startup.dataDirectory, .path, "The directory of the database."),
             .choice(
                 "auth", \Startup.auth,
