@@ -112,7 +112,7 @@ extension Owner {
         ask(asking) {
             .sessions(account: $0.add(name))
         } _: { answer in
-            guard case .sessions(let entries) = answer else { return }
+            guard case .sessions(let entries, _) = answer else { return }
             for entry in effects.sessions[entries] {
                 require(known.insert(text(entry.device)).inserted, "a device twice")
             }

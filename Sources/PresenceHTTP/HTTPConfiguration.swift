@@ -11,6 +11,10 @@ public struct HTTPConfiguration: Sendable {
     public var access: HTTPAccess
     /// The limits on what clients can use.
     public var limits = HTTPLimits()
+    /// The version of the service, for clients.
+    public var version = ""
+    /// The sentences, a line each, for a result of `why`.
+    public var story: @Sendable (_ facts: [UInt8]) throws -> [String] = { _ in [] }
     /// Whether the files of the console are served.
     public var servesConsole = true
     /// Whether all threads of the service respond.

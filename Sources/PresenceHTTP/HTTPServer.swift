@@ -45,6 +45,7 @@ public final class HTTPServer: Sendable {
                 gateway: gateway, access: configuration.access, limits: limits, counters: counters,
                 readiness: Readiness(), date: DateField(configuration.wallMilliseconds),
                 console: configuration.servesConsole ? ConsoleFiles() : nil,
+                version: configuration.version, story: configuration.story,
                 certificates: certificates, isResponsive: configuration.isResponsive),
             connections: connections, loop: TaskLoop(loop))
         let tls = certificates.map { [loop] in TLSHandlers($0, limits, counters, on: loop) }

@@ -5,6 +5,7 @@
 
 import CommandSupport
 import EventLoop
+import PresenceClient
 import PresenceCore
 import PresenceGateway
 import PresenceHTTP
@@ -22,6 +23,8 @@ extension ServiceSettings {
         var settings = HTTPConfiguration(
             access: startup.auth == .open ? .keysOrLocal(keys) : .keys(keys),
             wallMilliseconds: { Loop.wallMilliseconds() })
+        settings.version = programVersion
+        settings.story = { facts in WhyText(try JSON(parsing: facts)).lines }
         settings.servesConsole = startup.servesConsole
         settings.isResponsive = { watchdog.isResponsive }
         settings.plain = startup.http.map(Self.httpPlace)

@@ -287,7 +287,7 @@ class Operations(Case):
         notice = clients[1].closing()
         self.assertEqual((notice["code"], notice["message"]), (4410, "Look up"))
         self.assertEqual(self.good("DELETE", path), {"kicked": 2})
-        self.assertEqual(self.good("GET", path), {"sessions": []})
+        self.assertEqual(self.good("GET", path), {"sessions": [], "messagesWaiting": 0})
 
     def test_names_of_any_kind(self):
         for name in ("a/b", "a?b#c", "100%", "ü\U0001F600", "a+b", "..", "a b", "a\\b", '"', "%2F"):

@@ -22,7 +22,8 @@ import Testing
             api: API(
                 gateway: Gateway(on: loop, to: ServiceDoor()), access: .keysOrLocal(KeyRing([])),
                 limits: limits, counters: counters, readiness: Readiness(),
-                date: DateField { 0 }, console: nil, certificates: nil, isResponsive: { true }),
+                date: DateField { 0 }, console: nil, version: "1", story: { _ in [] },
+                certificates: nil, isResponsive: { true }),
             connections: ConnectionLimiter(limits, on: loop), loop: TaskLoop(loop))
     }
 

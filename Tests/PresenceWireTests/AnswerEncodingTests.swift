@@ -93,7 +93,12 @@ import Testing
                 .subscribers(entries: 0..<0, count: 9, cursor: .max),
                 #"{"subscribers":[],"count":9,"cursor":"FZZZZZZZZZZZZ"}"#
             ),
-            (.sessions(0..<0), #"{"sessions":[]}"#), (.states(0..<0), #"{"states":[]}"#),
+            (.sessions(entries: 0..<0, messagesWaiting: nil), #"{"sessions":[]}"#),
+            (
+                .sessions(entries: 0..<0, messagesWaiting: 7),
+                #"{"sessions":[],"messagesWaiting":7}"#
+            ),
+            (.states(0..<0), #"{"states":[]}"#),
         ] as [(Answer, String)])
     func `answers that stand for themselves`(answer: Answer, json: String) {
         #expect(result(answer) == expected(json))
@@ -173,7 +178,8 @@ import Testing
         let line =
             #"{"session":"0000000000001","device":"d","client":"web","since":1763700000000,"#
             + #""lastHeard":1763700060000,"address":"::1","connection":"\#(word)}"#
-        #expect(result(.sessions(0..<1), fixture.effects) == expected(#"{"sessions":[\#(line)]}"#))
+        let answer = Answer.sessions(entries: 0..<1, messagesWaiting: nil)
+        #expect(result(answer, fixture.effects) == expected(#"{"sessions":[\#(line)]}"#))
     }
 
     @Test func `counters, in their order`() {

@@ -123,7 +123,7 @@ extension Engine {
                 isApproved: subscription.leases.contains(.approved)))
     }
 
-    /// The sessions of an account, in order of login.
+    /// The sessions of an account, in order of login, and how many messages wait for it.
     func listSessions(
         of account: AccountHandle?, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
@@ -132,7 +132,12 @@ extension Engine {
         for session in account.map({ allSessions(of: $0) }) ?? [] {
             effects.sessions.append(sessionEntry(session, at: now, into: &effects))
         }
-        effects.answer(connection, .sessions(start..<effects.sessions.count))
+        let waiting = account.map { inboxes[$0].messages.count } ?? 0
+        effects.answer(
+            connection,
+            .sessions(
+                entries: start..<effects.sessions.count,
+                messagesWaiting: settings.messages == .on ? waiting : nil))
     }
 
     /// What a listing says of a session.

@@ -19,8 +19,8 @@ public enum Answer: Hashable, Sendable {
     case states(Range<Int>)
     /// `entries` is a range of `Effects.subscribers`.
     case subscribers(entries: Range<Int>, count: Int, cursor: UInt64?)
-    /// A range of `Effects.sessions`.
-    case sessions(Range<Int>)
+    /// `entries` is a range of `Effects.sessions`. `messagesWaiting` is nil without messages.
+    case sessions(entries: Range<Int>, messagesWaiting: Int?)
     case kicked(Int)
     /// `contact` is an index of `Effects.contacts`.
     case related(contact: Int)

@@ -14,6 +14,10 @@ struct API {
     let sdk = SDKFiles()
     /// Nil if it is off.
     let console: ConsoleFiles?
+    /// The version of the service.
+    let version: String
+    /// The sentences for a result of `why`.
+    let story: @Sendable (_ facts: [UInt8]) throws -> [String]
     /// Nil without TLS.
     let certificates: HTTPCertificates?
     /// Whether all threads of the service respond.
@@ -60,7 +64,9 @@ struct API {
                     methodCall.body = request.body
                     methodCall.bodyMembers = members
                 }
-                return .json(.result(try await gateway.call(methodCall, native.form)))
+                let result = try await gateway.call(methodCall, native.form)
+                guard native.hasStory else { return .json(.result(result)) }
+                return .json(.buffer(try withStory(result.bytes)))
             }
         } catch {
             return HTTPError(error).response

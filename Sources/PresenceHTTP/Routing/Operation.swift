@@ -36,6 +36,8 @@ struct NativeCall: Sendable {
     /// Parameters that are always the same.
     let fixed: [MethodCall.Argument]
     let form: ResultForm
+    /// Whether the result of `why` is told in sentences, too.
+    let hasStory: Bool
 
     enum AccountUse: Sendable {
         case account, publisher
@@ -50,7 +52,7 @@ extension Operation {
         _ name: String, _ method: HTTPMethod, _ path: String, _ native: MethodName,
         account: NativeCall.AccountUse = .account, query: [QueryName] = [],
         body: [Refusal.Field]? = nil, fixed: [MethodCall.Argument] = [],
-        form: ResultForm = .whole
+        form: ResultForm = .whole, hasStory: Bool = false
     ) {
         self.name = name
         self.method = method
@@ -60,7 +62,8 @@ extension Operation {
         bodyMembers = body
         action = .call(
             NativeCall(
-                method: native, account: account, query: query, fixed: fixed, form: form))
+                method: native, account: account, query: query, fixed: fixed, form: form,
+                hasStory: hasStory))
     }
 
     /// One of its own.
@@ -145,7 +148,12 @@ extension Operation: CaseIterable {
     private static let description = ByteBuffer(bytes: EmbeddedFile.description.bytes)
 
     private static let ofService = [
+        Operation("getService", "/v1/service", isPublic: false) { api, _, _ in api.service() },
         Operation("getStats", .get, "/v1/stats", .stats),
+        Operation("getTop", .get, "/v1/top", .top, query: [.integer(.limit)]),
+        Operation(
+            "explain", .get, "/v1/why", .why,
+            query: [.text(.subscriber), .text(.publisher), .typeOfPresence], hasStory: true),
         Operation("readFeed", "/v1/feed", isPublic: false) { try await $0.feed($1, $2) },
         Operation("readUndelivered", "/v1/undelivered", isPublic: false) {
             try await $0.undelivered($1, $2)

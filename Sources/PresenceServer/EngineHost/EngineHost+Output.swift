@@ -54,7 +54,7 @@ extension EngineHost {
             }
             if !stalledLoops.isEmpty { withhold(topic, seq, from: receivers, at: now.wall) }
         case .answer(let connection, let index):
-            if case .sessions(let entries) = output.shared.effects.answers[index] {
+            if case .sessions(let entries, _) = output.shared.effects.answers[index] {
                 fillInLastHeard(of: entries, at: now)
             }
             output.append(.answer(BatchIndex(index)), for: connection)

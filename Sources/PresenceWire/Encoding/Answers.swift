@@ -150,9 +150,10 @@ extension [UInt8] {
             append(#"{"subscribers":"#)
             if let fit = appendList(effects.subscribers[range], effects, bound) { return fit }
             appendPageEnd(count: count, cursor: cursor)
-        case .sessions(let range):
+        case .sessions(let entries, let messagesWaiting):
             append(#"{"sessions":"#)
-            if let fit = appendList(effects.sessions[range], effects, bound) { return fit }
+            if let fit = appendList(effects.sessions[entries], effects, bound) { return fit }
+            if let messagesWaiting { append(#","messagesWaiting":"#, messagesWaiting) }
             append("}")
         case .related(let contact):
             appendRelated(effects.contacts[contact], EventSource(effects))

@@ -20,7 +20,7 @@ enum Seen: Hashable {
     case published
     case cleared(Bool)
     case queried([State])
-    case sessions([SessionLine])
+    case sessions([SessionLine], messagesWaiting: Int? = 0)
     case kicked(Int)
     case contact(ContactLine, RelationWord?)
     case related(ContactLine)
@@ -177,7 +177,8 @@ extension Effects {
         case .states(let range): .queried(states(range))
         case .subscribers(let entries, let count, let cursor):
             .subscribers(subscribers[entries].map(line), count: count, more: cursor != nil)
-        case .sessions(let range): .sessions(sessions[range].map(line))
+        case .sessions(let entries, let messagesWaiting):
+            .sessions(sessions[entries].map(line), messagesWaiting: messagesWaiting)
         case .kicked(let count): .kicked(count)
         case .related(let contact): .related(line(contacts[contact]))
         case .contacts(let entries, let count, let cursor):

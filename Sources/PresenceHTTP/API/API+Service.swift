@@ -1,0 +1,25 @@
+import NIOCore
+import PresenceGateway
+
+extension API {
+    /// The response that says which service this is.
+    func service() -> Response {
+        var members = JSONMembers()
+        members.append("version", version)
+        return .json(.buffer(members.object))
+    }
+
+    /// A result of `why`, with the sentences of its facts.
+    func withStory(_ facts: [UInt8]) throws -> ByteBuffer {
+        let lines = try story(facts)
+        precondition(facts.last == UInt8(ascii: "}"), "a result that is no object")
+        var text = ByteBuffer(bytes: facts.dropLast())
+        text.writeStaticString(",\"story\":[")
+        for (place, line) in lines.enumerated() {
+            if place > 0 { text.writeStaticString(",") }
+            text.writeJSON(line)
+        }
+        text.writeStaticString("]}")
+        return text
+    }
+}
