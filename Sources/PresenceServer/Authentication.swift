@@ -4,17 +4,31 @@ public import PresenceCore
 
 /// Verifies credentials. The service itself knows nothing of keys and signatures.
 public protocol Authenticator: Sendable {
-    /// The name of an app server's key, for the log; nil if the key is unknown.
+    /// The app server that has this key; nil if the key is unknown.
     ///
     /// Called on the engine host's thread: it must take no more than microseconds, and its duration
     /// must not reveal how close a candidate is to a key.
-    func name(ofServerKey candidate: [UInt8]) -> String?
+    func appServer(withKey candidate: [UInt8]) -> AppServerKey?
 
     /// Verifies a token at the wall clock's `now`. It may block: it is called on no thread of the
     /// engine host or of a connection loop.
     ///
     /// An account that it returns satisfies the protocol's rule for names.
     func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError>
+}
+
+/// The key of an app server.
+public struct AppServerKey: Hashable, Sendable {
+    /// Its name, for the log.
+    public var name: String
+    /// What it lets an app server do.
+    public var rights: AppServerRights
+
+    /// A key.
+    public init(name: String, rights: AppServerRights = .all) {
+        self.name = name
+        self.rights = rights
+    }
 }
 
 /// The account of a valid token, and how long the token is valid.

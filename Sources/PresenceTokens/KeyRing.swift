@@ -16,28 +16,34 @@ public struct ServerKey: Hashable, Sendable {
 
     /// Its name in the log.
     public let name: String
+    /// Whether it lets its holder only read.
+    public let isReadOnly: Bool
     let digest: [UInt8]
 
-    init(name: String, digest: [UInt8]) {
+    init(name: String, digest: [UInt8], isReadOnly: Bool) {
         precondition(digest.count == SHA256.byteCount, "a hash of another kind")
         self.name = name
         self.digest = digest
+        self.isReadOnly = isReadOnly
     }
 
     /// A key of this name; nil if the key is too short or too long.
-    public init?(name: String, key: [UInt8]) {
+    public init?(name: String, key: [UInt8], isReadOnly: Bool = false) {
         guard Self.byteCountRange.contains(key.count) else { return nil }
-        self.init(name: name, digest: Self.hash(key))
+        self.init(name: name, digest: Self.hash(key), isReadOnly: isReadOnly)
     }
 
     /// A new random key, and what is stored of it.
-    public static func generate(name: String) -> (secret: String, key: ServerKey) {
+    public static func generate(
+        name: String, isReadOnly: Bool = false
+    ) -> (secret: String, key: ServerKey) {
         // The system's generator is the kernel's and is cryptographically secure.
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         // The prefix lets secret scanners find keys.
         let secret = "plk_" + Base64URL.encoded(bytes)
-        return (secret, ServerKey(name: name, digest: hash(Array(secret.utf8))))
+        let digest = hash(Array(secret.utf8))
+        return (secret, ServerKey(name: name, digest: digest, isReadOnly: isReadOnly))
     }
 
     /// Its line in a file of keys.
@@ -46,7 +52,7 @@ public struct ServerKey: Hashable, Sendable {
             let text = String(byte, radix: 16)
             return byte < 16 ? "0" + text : text
         }
-        return "\(name) sha256:\(digits.joined())"
+        return "\(name)\(isReadOnly ? " read" : "") sha256:\(digits.joined())"
     }
 
     /// Whether the text is a valid name: letters, digits, `.`, `_` and `-`.
@@ -83,16 +89,16 @@ public final class KeyRing: Sendable {
         self.keys.withLock { $0 = keys }
     }
 
-    /// The name of the key; nil if it is unknown. Any thread; about a microsecond.
+    /// The key that this is; nil if it is unknown. Any thread; about a microsecond.
     ///
     /// The candidate is compared with every hash, and swift-crypto compares digests in constant
     /// time, so that the time reveals nothing.
-    public func name(of candidate: [UInt8]) -> String? {
+    public func key(_ candidate: [UInt8]) -> ServerKey? {
         guard ServerKey.byteCountRange.contains(candidate.count) else { return nil }
         let digest = SHA256.hash(data: candidate)
         return keys.withLock { keys in
-            var found: String?
-            for key in keys where digest == key.digest { found = key.name }
+            var found: ServerKey?
+            for key in keys where digest == key.digest { found = key }
             return found
         }
     }

@@ -2,9 +2,11 @@
 //
 //     # billing, since March
 //     billing sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+//     console read sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
 //     a-key-as-it-is-which-is-16-to-512-bytes-long
 //
-// A line that is not a comment and not of the form NAME sha256:… is a plain key. It is valid like
+// A key with the word `read` lets its holder only read. A line that is not a comment and not of the
+// form NAME sha256:… or NAME read sha256:… is a plain key. It is valid like
 // any other, under the name key-N, where N is its line number. But every reader of the file
 // knows it, so the service logs a warning. A line of a public key is refused: it is no secret.
 
@@ -48,17 +50,20 @@ public struct ServerKeyFile: Sendable {
         keys.append(key)
     }
 
-    /// The key of a line of the form NAME sha256:HEX; nil for any other form.
+    /// The key of a line of the form NAME sha256:HEX or NAME read sha256:HEX; nil for any other.
     private func hashedKey(_ line: [UInt8], _ number: Int) throws(ServerKeyFileError) -> ServerKey?
     {
         let words = line.split { $0 == 32 || $0 == 9 }
-        guard words.count == 2, words[1].starts(with: "sha256:".utf8) else { return nil }
+        let isReadOnly = words.count == 3 && words[1].elementsEqual("read".utf8)
+        guard words.count == 2 || isReadOnly, let hash = words.last,
+            hash.starts(with: "sha256:".utf8)
+        else { return nil }
         let name = String(decoding: words[0], as: UTF8.self)
         guard ServerKey.isName(name) else { throw .invalidName(line: number) }
-        guard let digest = hexBytes(words[1].dropFirst(7)), digest.count == 32 else {
+        guard let digest = hexBytes(hash.dropFirst(7)), digest.count == 32 else {
             throw .invalidHash(line: number)
         }
-        return ServerKey(name: name, digest: digest)
+        return ServerKey(name: name, digest: digest, isReadOnly: isReadOnly)
     }
 
     private mutating func plainKey(
@@ -98,7 +103,8 @@ public enum ServerKeyFileError: Error, Equatable, CustomStringConvertible {
         case .empty: "contains no key; create one with `porchlight key NAME`."
         case .tooMany: "contains more than \(ServerKeyFile.keyCountMax) keys."
         case .notAKey(let line, .serverKeyHash):
-            "has a hash that is not of the form `NAME sha256:…` in line \(line)."
+            "has a hash that is not of the form `NAME sha256:…` or `NAME read sha256:…` in line "
+                + "\(line)."
         case .notAKey(let line, let found):
             "has \(found.name) in line \(line), which must not be used as a key; create keys with "
                 + "`porchlight key NAME`."

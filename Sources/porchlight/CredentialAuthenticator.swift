@@ -33,7 +33,11 @@ struct CredentialAuthenticator: Authenticator {
         if case .inFile(let keys) = files.tokenKeys { verifier?.replace(keys: keys) }
     }
 
-    func name(ofServerKey candidate: [UInt8]) -> String? { keys.name(of: candidate) }
+    func appServer(withKey candidate: [UInt8]) -> AppServerKey? {
+        keys.key(candidate).map { key in
+            AppServerKey(name: key.name, rights: key.isReadOnly ? .reading : .all)
+        }
+    }
 
     func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
         guard let verifier else { return .failure(.tokensNotTaken) }

@@ -14,6 +14,9 @@ struct Key: ParsableCommand {
 
                 (umask 077; porchlight key billing > billing.key 2>> server-keys)
 
+            With --read-only, the key lets its holder only read: for the console, monitors and \
+            dashboards.
+
             With --web-push, makes the file for `serve --push-key`, and prints the public key, \
             which web pages subscribe with.
             """)
@@ -27,11 +30,19 @@ struct Key: ParsableCommand {
             valueName: "file"))
     var webPush: String?
 
+    @Flag(help: "Make a key with which nothing can be changed.")
+    var readOnly = false
+
     func validate() throws {
         guard (name == nil) != (webPush == nil) else {
             throw ValidationError("Give NAME for the key of an app server, or --web-push FILE.")
         }
-        guard let name else { return }
+        guard let name else {
+            guard !readOnly else {
+                throw ValidationError("--read-only is for the key of an app server: give NAME.")
+            }
+            return
+        }
         guard ServerKey.isName(name) else {
             throw ValidationError(
                 "NAME \(cut(name)) is not a name of a key: give 1 to 64 letters, digits, `.`, `_` "
@@ -42,7 +53,7 @@ struct Key: ParsableCommand {
     func run() throws {
         if let webPush { return try makePushKey(webPush) }
         guard let name else { return }
-        let made = ServerKey.generate(name: name)
+        let made = ServerKey.generate(name: name, isReadOnly: readOnly)
         // First, so that the service's file gets no line of a key that is lost.
         try announce(made.secret)
         try announceAside(made.key.line)

@@ -33,10 +33,10 @@ import Testing
         }
     }
 
-    static func hashed(_ name: String, digit: String = "0") -> String {
+    static func hashed(_ name: String, rights: String = "", digit: String = "0") -> String {
         let digits = String(repeating: digit, count: 63)
         // Two names may not have one key.
-        return "\(name) sha256:\(digits)\(name.utf8.count)\n"
+        return "\(name)\(rights) sha256:\(digits)\(name.utf8.count)\n"
     }
 
     /// A set of secrets with these names.
@@ -59,6 +59,9 @@ import Testing
                 == ["server key removed: a", "server key added: bb"])
         #expect(
             try await told(server: (Self.hashed("a"), Self.hashed("a", digit: "1")))
+                == ["server key replaced: a"])
+        #expect(
+            try await told(server: (Self.hashed("a"), Self.hashed("a", rights: " read")))
                 == ["server key replaced: a"])
         #expect(
             try await told(token: (Self.set("s", "t"), Self.set("t", "u")))

@@ -3,7 +3,7 @@ import Testing
 
 /// Every state of a connection against every command.
 @Suite struct `Who may do what` {
-    enum Peer: CaseIterable { case anonymous, client, appServer, gone }
+    enum Peer: CaseIterable { case anonymous, client, appServer, reader, gone }
 
     static let words = MethodName.allCases.filter {
         ![
@@ -14,6 +14,10 @@ import Testing
     static let forbiddenToClients: Set<MethodName> = [
         .query, .subscribers, .sessions, .kick, .setPassword, .removePassword, .stats, .metrics,
         .why, .top, .feed, .undelivered, .discard,
+    ]
+    static let changing: Set<MethodName> = [
+        .subscribe, .unsubscribe, .publish, .clear, .relate, .setVisibility, .send, .discard,
+        .setDevice, .kick, .setPassword, .removePassword,
     ]
     static let namesAnAccount: Set<MethodName> = [
         .subscribe, .unsubscribe, .subscriptions, .publish, .clear, .relate, .contacts,
@@ -31,6 +35,9 @@ import Testing
         case .appServer:
             if method == .login { return .alreadyLoggedIn }
             return [.refresh, .setAvailability, .take].contains(method) ? .forbidden : nil
+        case .reader:
+            return Self.changing.contains(method)
+                ? .readOnlyKey : refusal(method, by: .appServer)
         }
     }
 
@@ -81,6 +88,7 @@ import Testing
         case .anonymous: return world.connect()
         case .client: return world.login("alice")
         case .appServer: return world.appServer()
+        case .reader: return world.appServer(.reading)
         case .gone:
             let connection = world.login("alice")
             world.withEngine { engine in
@@ -120,7 +128,8 @@ import Testing
 
     private func check(_ seen: [Seen], _ method: MethodName, by peer: Peer) {
         var expected = refusal(method, by: peer)
-        if peer == .appServer, Self.namesAnAccount.contains(method) { expected = .missingField }
+        let namesNone = Self.namesAnAccount.contains(method) && expected == nil
+        if peer == .appServer || peer == .reader, namesNone { expected = .missingField }
         let refusals = seen.compactMap { item -> Refusal.Reason? in
             if case .refused(let reason) = item { reason } else { nil }
         }

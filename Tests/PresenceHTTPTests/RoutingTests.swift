@@ -24,6 +24,13 @@ import Testing
         #expect(find(operation.method, "/" + path).hasPrefix("\(operation.name) "))
     }
 
+    /// A new route is reading if its method is; here it must be said so, too.
+    @Test(arguments: PresenceHTTP.Operation.allCases)
+    func `changes nothing if it is GET, or asks for states`(operation: PresenceHTTP.Operation) {
+        let isReading = operation.method == .get || operation.name == "queryStates"
+        #expect(operation.isReading == isReading)
+    }
+
     @Test func `takes names unchanged from the path`() {
         #expect(find(.get, "/v1/accounts/a%2Fb/state") == "getState a%2Fb")
         #expect(find(.put, "/v1/accounts//statuses/1") == "publishStatus  1")

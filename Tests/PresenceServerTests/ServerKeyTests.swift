@@ -35,6 +35,27 @@ import Testing
         }
     }
 
+    @Test func `a key for reading lets nothing be changed`() throws {
+        try withService(
+            { configuration in
+                configuration.authenticator = Credentials(
+                    serverKeys: [Self.first: "first"], readingKeys: [Self.second: "console"])
+            }
+        ) { service in
+            let client = try service.connect()
+            _ = try client.call("login", ["key": .string(Self.second)])
+            let kick: JSON = ["account": "bob"]
+            #expect(client.refusal("kick", kick) == "403 read_only_key")
+            // Before its parameters are looked at.
+            #expect(client.refusal("publish", ["value": "x"]) == "403 read_only_key")
+            #expect(try client.call("sessions", kick)["sessions"] == [])
+            #expect(try client.call("feed")["reset"] == true)
+            let other = try service.connect()
+            _ = try other.call("login", ["key": .string(Self.first)])
+            #expect(try other.call("kick", kick) == ["kicked": 0])
+        }
+    }
+
     @Test func `keys appear nowhere`() throws {
         try service { service in
             let client = try service.connect()

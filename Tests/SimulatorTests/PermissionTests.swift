@@ -20,7 +20,9 @@ import Testing
     }
 
     private struct OneKey: Authenticator {
-        func name(ofServerKey candidate: [UInt8]) -> String? { "backend" }
+        func appServer(withKey candidate: [UInt8]) -> AppServerKey? {
+            AppServerKey(name: "backend")
+        }
         func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
             .failure(.signature)
         }

@@ -10,8 +10,8 @@ struct SimulatedAuthenticator: Authenticator {
 
     static let serverKey = "a key of a backend"
 
-    func name(ofServerKey candidate: [UInt8]) -> String? {
-        candidate == Array(Self.serverKey.utf8) ? "backend" : nil
+    func appServer(withKey candidate: [UInt8]) -> AppServerKey? {
+        candidate == Array(Self.serverKey.utf8) ? AppServerKey(name: "backend") : nil
     }
 
     func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {

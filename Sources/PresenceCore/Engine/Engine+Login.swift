@@ -179,9 +179,10 @@ extension Engine {
 
     /// Begins a session of an app server.
     mutating func beginAppServer(
-        from connection: ConnectionID, at now: Moment, into effects: inout Effects
+        _ rights: AppServerRights, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
     ) {
-        register(connection, as: .appServer)
+        register(connection, as: .appServer(rights))
         stats.appServers += 1
         let session = SessionID(ordinal: sequence.next())
         effects.answer(connection, .loggedInAppServer(session, time: now.wall))

@@ -7,7 +7,7 @@ enum Caller {
     /// A session of an account.
     case client(session: UInt32, account: AccountHandle)
     /// A session of an app server.
-    case appServer
+    case appServer(AppServerRights)
 }
 
 extension Engine {
@@ -16,11 +16,11 @@ extension Engine {
     /// Inlined, as is `isLoggedIn`: a call that only reads the engine passes a copy of it.
     @inline(__always)
     func caller(of connection: ConnectionID) -> Caller {
-        if connection.isInProcess { return .appServer }
+        if connection.isInProcess { return .appServer(.all) }
         guard isLoggedIn(connection) else { return .anonymous }
         switch connections[Int(connection.slot)].peer {
         case .notLoggedIn: return .anonymous
-        case .appServer: return .appServer
+        case .appServer(let rights): return .appServer(rights)
         case .client(let session):
             return .client(
                 session: session, account: AccountHandle(index: sessions[session].account))
@@ -95,6 +95,8 @@ extension Engine {
 
     private static func refusal(of method: MethodName, by caller: Caller) -> Refusal? {
         switch (method.rules.permission, caller) {
+        case (.appServers, .appServer(.reading)), (.everySession, .appServer(.reading)):
+            method.rules.effect == .reads ? nil : Refusal(.readOnlyKey)
         case (.anonymous, .anonymous), (.clients, .client), (.appServers, .appServer),
             (.everySession, .client), (.everySession, .appServer):
             nil

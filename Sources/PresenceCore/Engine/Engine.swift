@@ -171,11 +171,12 @@ public struct Engine: ~Copyable {
 
     /// Begins a session of an app server, which has no account and causes no presence events.
     public mutating func logInAppServer(
-        from connection: ConnectionID, at now: Moment, into effects: inout Effects
+        _ rights: AppServerRights = .all, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
     ) {
         attempt(from: connection, into: &effects) { engine, effects throws(Refusal) in
             try engine.authorise(.login, from: connection)
-            engine.beginAppServer(from: connection, at: now, into: &effects)
+            engine.beginAppServer(rights, from: connection, at: now, into: &effects)
         }
     }
 

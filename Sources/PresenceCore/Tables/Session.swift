@@ -115,6 +115,6 @@ struct ConnectionSlot {
         case notLoggedIn
         /// A session of an account, by its slot.
         case client(UInt32)
-        case appServer
+        case appServer(AppServerRights)
     }
 }

@@ -13,36 +13,36 @@ public enum MethodName: String, CaseIterable, Sendable {
     /// What applies to the method.
     public var rules: Rules {
         switch self {
-        case .login: Rules(.anonymous, .needed, .small)
-        case .refresh: Rules(.clients, .notNeeded, .small)
-        case .logout: Rules(.everySession, .notNeeded, .small)
-        case .ping: Rules(.everySession, .notNeeded, .small)
-        case .subscribe: Rules(.everySession, .needed, .small)
-        case .unsubscribe: Rules(.everySession, .notNeeded, .small)
-        case .subscriptions: Rules(.everySession, .notNeeded, .small)
-        case .publish: Rules(.everySession, .needed, .small)
-        case .clear: Rules(.everySession, .notNeeded, .small)
-        case .relate: Rules(.everySession, .needed, .small)
-        case .contacts: Rules(.everySession, .notNeeded, .small)
-        case .setVisibility: Rules(.everySession, .needed, .small)
-        case .setAvailability: Rules(.clients, .needed, .small)
-        case .send: Rules(.everySession, .needed, .small)
-        case .take: Rules(.clients, .notNeeded, .small)
-        case .discard: Rules(.appServers, .notNeeded, .small)
-        case .setDevice: Rules(.everySession, .needed, .small)
-        case .devices: Rules(.everySession, .notNeeded, .small)
-        case .query: Rules(.appServers, .notNeeded, .small)
-        case .subscribers: Rules(.appServers, .notNeeded, .large)
-        case .sessions: Rules(.appServers, .notNeeded, .small)
-        case .kick: Rules(.appServers, .notNeeded, .small)
-        case .setPassword: Rules(.appServers, .needed, .small)
-        case .removePassword: Rules(.appServers, .notNeeded, .small)
-        case .stats: Rules(.appServers, .notNeeded, .large)
-        case .metrics: Rules(.appServers, .notNeeded, .large)
-        case .why: Rules(.appServers, .notNeeded, .large)
-        case .top: Rules(.appServers, .notNeeded, .large)
-        case .feed: Rules(.appServers, .notNeeded, .small)
-        case .undelivered: Rules(.appServers, .notNeeded, .small)
+        case .login: Rules(.anonymous, .needed, .small, .changes)
+        case .refresh: Rules(.clients, .notNeeded, .small, .changes)
+        case .logout: Rules(.everySession, .notNeeded, .small, .reads)
+        case .ping: Rules(.everySession, .notNeeded, .small, .reads)
+        case .subscribe: Rules(.everySession, .needed, .small, .changes)
+        case .unsubscribe: Rules(.everySession, .notNeeded, .small, .changes)
+        case .subscriptions: Rules(.everySession, .notNeeded, .small, .reads)
+        case .publish: Rules(.everySession, .needed, .small, .changes)
+        case .clear: Rules(.everySession, .notNeeded, .small, .changes)
+        case .relate: Rules(.everySession, .needed, .small, .changes)
+        case .contacts: Rules(.everySession, .notNeeded, .small, .reads)
+        case .setVisibility: Rules(.everySession, .needed, .small, .changes)
+        case .setAvailability: Rules(.clients, .needed, .small, .changes)
+        case .send: Rules(.everySession, .needed, .small, .changes)
+        case .take: Rules(.clients, .notNeeded, .small, .changes)
+        case .discard: Rules(.appServers, .notNeeded, .small, .changes)
+        case .setDevice: Rules(.everySession, .needed, .small, .changes)
+        case .devices: Rules(.everySession, .notNeeded, .small, .reads)
+        case .query: Rules(.appServers, .notNeeded, .small, .reads)
+        case .subscribers: Rules(.appServers, .notNeeded, .large, .reads)
+        case .sessions: Rules(.appServers, .notNeeded, .small, .reads)
+        case .kick: Rules(.appServers, .notNeeded, .small, .changes)
+        case .setPassword: Rules(.appServers, .needed, .small, .changes)
+        case .removePassword: Rules(.appServers, .notNeeded, .small, .changes)
+        case .stats: Rules(.appServers, .notNeeded, .large, .reads)
+        case .metrics: Rules(.appServers, .notNeeded, .large, .reads)
+        case .why: Rules(.appServers, .notNeeded, .large, .reads)
+        case .top: Rules(.appServers, .notNeeded, .large, .reads)
+        case .feed: Rules(.appServers, .notNeeded, .small, .reads)
+        case .undelivered: Rules(.appServers, .notNeeded, .small, .reads)
         }
     }
 
@@ -54,11 +54,14 @@ public enum MethodName: String, CaseIterable, Sendable {
         public let room: Room
         /// How much work it is.
         public let work: Work
+        /// Whether it changes anything for accounts.
+        public let effect: Effect
 
-        init(_ permission: Permission, _ room: Room, _ work: Work) {
+        init(_ permission: Permission, _ room: Room, _ work: Work, _ effect: Effect) {
             self.permission = permission
             self.room = room
             self.work = work
+            self.effect = effect
         }
     }
 
@@ -66,6 +69,12 @@ public enum MethodName: String, CaseIterable, Sendable {
     public enum Room: Sendable {
         case needed
         case notNeeded
+    }
+
+    /// Whether a method is for app servers whose key may only read, too.
+    public enum Effect: Sendable {
+        case reads
+        case changes
     }
 
     /// Whether it is about messages or the devices that get them, which the operator may turn off.

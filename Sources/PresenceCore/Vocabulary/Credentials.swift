@@ -1,3 +1,10 @@
+/// What an app server may do.
+public enum AppServerRights: Sendable {
+    case all
+    /// Only methods that change nothing.
+    case reading
+}
+
 /// Why credentials are rejected. Contains nothing of the credentials.
 public enum CredentialError: UInt8, CaseIterable, Hashable, Error, Sendable {
     /// The service accepts no tokens.

@@ -54,6 +54,7 @@ public struct Refusal: Error, Hashable, Sendable {
         case invalidPassword = "invalid_password"
         case alreadyLoggedIn = "already_logged_in"
         case forbidden
+        case readOnlyKey = "read_only_key"
         case missingField = "missing_field"
         case wrongType = "wrong_type"
         case outOfRange = "out_of_range"
@@ -93,7 +94,7 @@ public struct Refusal: Error, Hashable, Sendable {
         public var code: Int {
             switch self {
             case .notLoggedIn, .invalidToken, .expiredToken, .invalidPassword, .alreadyLoggedIn: 401
-            case .forbidden, .notPermitted: 403
+            case .forbidden, .readOnlyKey, .notPermitted: 403
             case .unknownContact: 404
             case .missingField, .wrongType, .outOfRange, .invalidName, .tooMany,
                 .reservedValue, .tooLong, .duplicateField:

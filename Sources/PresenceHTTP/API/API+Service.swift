@@ -1,11 +1,15 @@
 import NIOCore
 import PresenceGateway
+import PresenceTokens
 
 extension API {
-    /// The response that says which service this is.
-    func service() -> Response {
+    /// The response that says which service this is, and what the key of the request may do.
+    func service(_ head: RequestHead) throws(HTTPError) -> Response {
+        let key = try key(of: head)
         var members = JSONMembers()
         members.append("version", version)
+        if let key { members.append("key", key.name) }
+        members.append("access", key?.isReadOnly == true ? "read" : "full")
         return .json(.buffer(members.object))
     }
 

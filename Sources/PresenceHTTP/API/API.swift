@@ -41,7 +41,7 @@ struct API {
                 throw .methodNotAllowed(Array(Set(Operation.allCases.map(\.method))))
             case nil: throw .invalidTarget
             case .found(let operation, let parameters):
-                if !operation.isPublic { try authorize(head, host) }
+                if !operation.isPublic { try authorize(head, host, for: operation) }
                 guard !head.hasUnknownExpectation else { throw .unknownExpectation }
                 if operation.bodyMembers != nil { try checkBody(head) }
                 return RequestPlan(operation: operation, next: .carryOut(operation, parameters))
@@ -73,14 +73,25 @@ struct API {
         }
     }
 
-    /// Checks whether the client may use the API.
-    private func authorize(_ head: RequestHead, _ host: HostName) throws(HTTPError) {
-        switch access {
-        case .keysOrLocal(let ring) where ring.count == 0:
+    /// Checks whether the client may use the API for this.
+    private func authorize(
+        _ head: RequestHead, _ host: HostName, for operation: Operation
+    ) throws(HTTPError) {
+        guard let key = try key(of: head) else {
             guard host.isLocal else { throw .misdirected }
+            return
+        }
+        guard operation.isReading || !key.isReadOnly else { throw .readOnlyKey(key.name) }
+    }
+
+    /// The key that a request has; nil: none is needed.
+    func key(of head: RequestHead) throws(HTTPError) -> ServerKey? {
+        switch access {
+        case .keysOrLocal(let ring) where ring.count == 0: return nil
         case .keys(let ring), .keysOrLocal(let ring):
-            guard let key = BearerKey.key(in: head.fields[.authorization]) else { throw .noKey }
-            guard ring.name(of: key) != nil else { throw .invalidKey }
+            guard let text = BearerKey.key(in: head.fields[.authorization]) else { throw .noKey }
+            guard let key = ring.key(text) else { throw .invalidKey }
+            return key
         }
     }
 

@@ -91,6 +91,14 @@ extension HTTPError {
             .wwwAuthenticate, "Bearer realm=\"porchlight\", error=\"invalid_token\"")
     }
 
+    static func readOnlyKey(_ name: String) -> HTTPError {
+        HTTPError(
+            .forbidden, "read_only_key",
+            "The key `\(name)` may only read: GET, HEAD and POST /v1/states. Use one that was made "
+                + "without --read-only."
+        ).with("key", name)
+    }
+
     static var misdirected: HTTPError {
         HTTPError(
             .misdirectedRequest, "misdirected",

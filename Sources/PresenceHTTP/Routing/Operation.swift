@@ -24,6 +24,14 @@ struct Operation: Sendable {
         case custom(Responder)
     }
 
+    /// Whether it changes nothing, so that a key that may only read is enough.
+    var isReading: Bool {
+        switch action {
+        case .call(let native): native.method.rules.effect == .reads
+        case .custom: method == .get
+        }
+    }
+
     typealias Responder = @Sendable (API, Call, RequestHead) async throws -> Response
 }
 
@@ -148,7 +156,7 @@ extension Operation: CaseIterable {
     private static let description = ByteBuffer(bytes: EmbeddedFile.description.bytes)
 
     private static let ofService = [
-        Operation("getService", "/v1/service", isPublic: false) { api, _, _ in api.service() },
+        Operation("getService", "/v1/service", isPublic: false) { try $0.service($2) },
         Operation("getStats", .get, "/v1/stats", .stats),
         Operation("getTop", .get, "/v1/top", .top, query: [.integer(.limit)]),
         Operation(

@@ -66,25 +66,25 @@ extension EngineHost {
             try checkRoom(for: .login, at: now)
             logIn(device.login(of: texts.bytes(account)), of: connection, at: now)
         case .key(let key):
-            guard let name = configuration.authenticator?.name(ofServerKey: texts.bytes(key))
+            guard let key = configuration.authenticator?.appServer(withKey: texts.bytes(key))
             else { throw Refusal(.invalidToken, field: .key) }
-            guard try logInAppServer(connection, at: now) else { return }
-            logger.info("app server logged in", metadata: ["key": "\(name)"])
+            guard try logInAppServer(connection, key.rights, at: now) else { return }
+            logger.info("app server logged in", metadata: ["key": "\(key.name)"])
         case .appServer:
             guard configuration.access == .open else {
                 throw Refusal(CredentialError.keyNeeded, field: .key)
             }
-            _ = try logInAppServer(connection, at: now)
+            _ = try logInAppServer(connection, .all, at: now)
         }
     }
 
     /// Begins a session of an app server. Returns whether it was admitted.
     private mutating func logInAppServer(
-        _ connection: ConnectionID, at now: Moment
+        _ connection: ConnectionID, _ rights: AppServerRights, at now: Moment
     ) throws(Refusal) -> Bool {
         try checkRoom(for: .login, at: now)
         guard admitLogin(of: connection, at: now) else { return false }
-        engine.logInAppServer(from: connection, at: now, into: &output.shared.effects)
+        engine.logInAppServer(rights, from: connection, at: now, into: &output.shared.effects)
         return true
     }
 }

@@ -40,7 +40,8 @@ extension MetricTable {
 
     /// Why requests are refused, but no login.
     private static let neverOfLogins: [Refusal.Reason] = [
-        .notLoggedIn, .contactQuota, .requestQuota, .directedQuota, .inboxFull, .senderQuota,
+        .notLoggedIn, .readOnlyKey, .contactQuota, .requestQuota, .directedQuota, .inboxFull,
+        .senderQuota,
         .notPermitted, .unknownContact, .nothingSet, .invalidAlias, .aliasTooLong, .invalidTag,
         .tagTooLong, .tooManyTags, .labelsTooLong, .noRecipients,
     ]

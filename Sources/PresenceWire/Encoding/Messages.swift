@@ -45,6 +45,8 @@ extension [UInt8] {
         case .expiredToken: append(CredentialError.expired.sentence)
         case .alreadyLoggedIn: append("This connection is already logged in.")
         case .forbidden: append("Permission denied.")
+        case .readOnlyKey:
+            append("The key of this session may only read; log in with one that may do all.")
         case .internal: append("Internal error; nothing was changed.")
         case .subscriptionQuota:
             appendQuota("The account", "subscriptions", refusal)

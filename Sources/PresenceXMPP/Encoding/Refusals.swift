@@ -15,7 +15,7 @@ extension StanzaError {
         case .notPermitted where refusal.field == .contact:
             self = .badRequest("An account has no relationship with itself.")
         case .notLoggedIn, .invalidToken, .expiredToken, .invalidPassword, .alreadyLoggedIn,
-            .forbidden, .notPermitted:
+            .forbidden, .readOnlyKey, .notPermitted:
             self = .forbidden
         case .unknownContact, .noRecipients: self = .itemNotFound
         case .rateLimited: self.init(.wait, .policyViolation, refusal.wordsOfWait)

@@ -73,9 +73,9 @@ extension World {
         }
     }
 
-    func appServer() -> ConnectionID {
+    func appServer(_ rights: AppServerRights = .all) -> ConnectionID {
         let connection = connect()
-        logInAppServer(from: connection)
+        logInAppServer(rights, from: connection)
         _ = take(connection)
         return connection
     }

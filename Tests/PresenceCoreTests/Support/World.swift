@@ -158,8 +158,10 @@ final class World {
         carryOut()
     }
 
-    func logInAppServer(from connection: ConnectionID) {
-        engine.logInAppServer(from: connection, at: now, into: &effects)
+    func logInAppServer(
+        _ rights: AppServerRights = .all, from connection: ConnectionID
+    ) {
+        engine.logInAppServer(rights, from: connection, at: now, into: &effects)
         carryOut()
     }
 

@@ -9,6 +9,8 @@ import Testing
 struct Credentials: Authenticator {
     /// Names of server keys, by key.
     var serverKeys: [String: String] = [:]
+    /// Of those that may only read.
+    var readingKeys: [String: String] = [:]
     /// Accounts, by token; each holds for ten minutes from when it is shown, and 30 s.
     var tokens: [String: String] = [:]
     /// What is wrong with others.
@@ -18,8 +20,10 @@ struct Credentials: Authenticator {
 
     static let lifeMilliseconds: Int64 = 600_000
 
-    func name(ofServerKey candidate: [UInt8]) -> String? {
-        serverKeys[String(decoding: candidate, as: UTF8.self)]
+    func appServer(withKey candidate: [UInt8]) -> AppServerKey? {
+        let key = String(decoding: candidate, as: UTF8.self)
+        return serverKeys[key].map { AppServerKey(name: $0) }
+            ?? readingKeys[key].map { AppServerKey(name: $0, rights: .reading) }
     }
 
     func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
@@ -36,7 +40,7 @@ struct Credentials: Authenticator {
 
 /// Takes every token, for an account that is called like the thread.
 struct ThreadNamer: Authenticator {
-    func name(ofServerKey candidate: [UInt8]) -> String? { nil }
+    func appServer(withKey candidate: [UInt8]) -> AppServerKey? { nil }
 
     func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
         let end = Wall(milliseconds: now.milliseconds + 600_000)

@@ -1,0 +1,168 @@
+"""Keys that may only read, against every operation of the description."""
+
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import unittest
+
+from api import Case, KEY, Service
+from porchlight import BINARY
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+READING = "a-key-for-a-console"
+
+
+def line(key, rights=" read"):
+    return "ops%s sha256:%s" % (rights, hashlib.sha256(key.encode()).hexdigest())
+
+
+class Keys(Service):
+    """A service with a key for everything, and one for reading only."""
+
+    def command(self, *flags):
+        command = super().command(*flags)
+        self.write(line(READING))
+        return command
+
+    def write(self, further):
+        with open(self.data + ".keys", "w") as file:
+            file.write("%s\n%s\n" % (KEY, further))
+
+
+class ReadOnly(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Keys()
+
+    def operations(self):
+        """Method, path and public of each: a Swift test compares the page with the table."""
+        with open(os.path.join(HERE, "../../docs/openapi.json")) as file:
+            paths = json.load(file)["paths"]
+        for path, item in paths.items():
+            for method, operation in item.items():
+                if method != "parameters":
+                    yield method.upper(), path, operation.get("security") == []
+
+    def ask_all(self, key):
+        """The status and the reason for every operation with this key."""
+        for method, path, is_public in self.operations():
+            if path in ("/v1/feed", "/v1/undelivered"):
+                method_to_ask = "HEAD"  # A stream does not end.
+            else:
+                method_to_ask = method
+            filled = re.sub(r"\{type\}", "1", path)
+            filled = re.sub(r"\{[a-z]+\}", "x", filled)
+            body = {} if method in ("POST", "PUT") else None
+            answer = self.ask(method_to_ask, filled, body, key=key)
+            reason = answer.reason if answer.status >= 400 and answer.body else None
+            yield method, path, is_public, answer.status, reason
+
+    def test_every_operation(self):
+        allowed, refused = [], []
+        for method, path, is_public, status, reason in self.ask_all(READING):
+            name = "%s %s" % (method, path)
+            if (status, reason) == (403, "read_only_key"):
+                refused.append(name)
+                self.assertFalse(is_public, name)
+                self.assertNotEqual(method, "GET", name)
+                self.assertNotEqual(name, "POST /v1/states")
+            else:
+                allowed.append(name)
+                self.assertTrue(method == "GET" or name == "POST /v1/states", name)
+                self.assertNotIn(status, (401, 403, 405), name)
+        self.assertGreater(len(allowed), 20)
+        self.assertIn("DELETE /v1/accounts/{account}/sessions/{device}", refused)
+        self.assertGreater(len(refused), 14)
+
+    def test_other_keys_may_do_all(self):
+        for method, path, _, status, reason in self.ask_all(KEY):
+            self.assertNotEqual(reason, "read_only_key", "%s %s" % (method, path))
+            self.assertNotEqual(status, 401)
+
+    def test_what_may_be_read_is_read(self):
+        self.ask("PUT", "/v1/accounts/read/statuses/1", {"value": 10001}, key=KEY)
+        states = self.good("POST", "/v1/states", {"type": 1, "accounts": ["read"]}, key=READING)
+        self.assertEqual(states["states"][0]["status"]["value"], 10001)
+        state = self.good("GET", "/v1/accounts/read/state", key=READING)
+        self.assertEqual(state["status"]["value"], 10001)
+        self.assertEqual(self.ask("HEAD", "/v1/stats", key=READING).status, 200)
+
+    def test_what_is_refused_changes_nothing_and_says_why(self):
+        client = self.service.connect()
+        client.login("kept", "d")
+        path = "/v1/accounts/kept/sessions/d"
+        answer = self.problem(403, "read_only_key", "DELETE", path, key=READING)
+        self.assertEqual(answer.members, {"key": "ops"})
+        self.assertEqual(
+            answer.json["detail"], "The key `ops` may only read: GET, HEAD and POST /v1/states. "
+            "Use one that was made without --read-only.")
+        self.assertEqual(len(self.good("GET", "/v1/accounts/kept/sessions", key=READING)
+                             ["sessions"]), 1)
+        self.assertEqual(self.good("DELETE", path, key=KEY), {"kicked": 1})
+
+    def test_a_large_body_is_refused_before_it_is_read(self):
+        said = self.service.raw(
+            b"PUT /v1/accounts/a/statuses/1 HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 200000\r\n"
+            b"Authorization: Bearer " + READING.encode() + b"\r\nExpect: 100-continue\r\n\r\n")
+        self.assertTrue(said.startswith(b"HTTP/1.1 403 "), said[:80])
+
+    def test_the_service_says_what_a_key_may_do(self):
+        service = self.good("GET", "/v1/service", key=READING)
+        self.assertEqual((service["key"], service["access"]), ("ops", "read"))
+        service = self.good("GET", "/v1/service", key=KEY)
+        self.assertEqual((service["key"], service["access"]), ("key-1", "full"))
+
+    def test_over_the_native_protocol(self):
+        reader = self.service.connect()
+        reader.ok("login", {"key": READING})
+        reader.ok("stats")
+        self.assertEqual(reader.ok("sessions", {"account": "n"})["sessions"], [])
+        got = reader.call("kick", {"account": "n"})["error"]
+        self.assertEqual((got["code"], got["data"]), (403, {"reason": "read_only_key"}))
+        self.assertIn("may only read", got["message"])
+        reader.ok("logout")
+
+
+class Reload(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Keys("--log-level", "info")
+
+    def test_rights_change_with_the_file(self):
+        path = "/v1/accounts/a/messages"
+        self.problem(403, "read_only_key", "DELETE", path, key=READING)
+        for rights, status in (("", 200), (" read", 403)):
+            self.service.write(line(READING, rights))
+            self.service.signal(signal.SIGHUP)
+            self.until(lambda: self.ask("DELETE", path, key=READING).status == status)
+        self.assertIn("server key replaced: ops", self.service.log_text())
+
+
+class WithoutKeys(Case):
+    options = {"keys": ()}
+
+    def test_the_service_says_that_all_is_allowed(self):
+        service = self.good("GET", "/v1/service")
+        self.assertEqual(service["access"], "full")
+        self.assertNotIn("key", service)
+
+
+class Verb(unittest.TestCase):
+    def make(self, *words):
+        return subprocess.run([BINARY, "key", *words], capture_output=True, timeout=15)
+
+    def test_it_makes_them(self):
+        done = self.make("console", "--read-only")
+        key = done.stdout.decode().strip()
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        self.assertEqual(done.stderr.decode(), "console read sha256:%s\n" % digest)
+
+    def test_a_key_of_web_push_is_none(self):
+        done = self.make("--read-only", "--web-push", "x.key")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(b"--read-only", done.stderr)
+        self.assertFalse(os.path.exists("x.key"))
