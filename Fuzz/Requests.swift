@@ -27,7 +27,11 @@ private struct Spelled: Equatable {
         case .password(let change):
             name(change.account, decoder)
             text(change.password, 0...65_536, decoder)
-        case .feed(let cursor), .undelivered(let cursor):
+        case .feed(.snapshot), .feed(.now):
+            numbers.append(0)
+        case .feed(.after(let cursor)):
+            numbers.append(Int64(bitPattern: cursor.seq))
+        case .undelivered(let cursor):
             numbers.append(Int64(bitPattern: cursor?.seq ?? 0))
         case .question(.why(let request)):
             name(request.subscriber, decoder)

@@ -61,23 +61,29 @@ public final class Gateway: Sendable {
         return fields
     }
 
-    /// Begins to read the feed after a cursor, or with a snapshot.
-    public func openFeed(from cursor: String?) async throws(InProcessError) -> FeedReader {
-        try await open(.feed, from: cursor)
+    /// Begins to read the feed after a cursor; or where `beginning` says, as a parameter of `feed`;
+    /// without both, with a snapshot.
+    public func openFeed(
+        after cursor: String?, from beginning: String? = nil
+    ) async throws(InProcessError) -> FeedReader {
+        try await open(.feed, after: cursor, from: beginning)
     }
 
     /// Begins to read what no device has taken in time, after a cursor or from the beginning.
     public func openUndelivered(
         from cursor: String?
     ) async throws(InProcessError) -> FeedReader {
-        try await open(.undelivered, from: cursor)
+        try await open(.undelivered, after: cursor)
     }
 
     private func open(
-        _ method: MethodName, from cursor: String?
+        _ method: MethodName, after cursor: String?, from beginning: String? = nil
     ) async throws(InProcessError) -> FeedReader {
         var call = MethodCall(method)
-        if let cursor { call.arguments = [MethodCall.Argument(.cursor, .text(cursor))] }
+        if let cursor { call.arguments.append(MethodCall.Argument(.cursor, .text(cursor))) }
+        if let beginning {
+            call.arguments.append(MethodCall.Argument(.from, .text(beginning)))
+        }
         guard case .feed(let start, let id) = try await response(to: call, .whole) else {
             preconditionFailure("a response to another method")
         }

@@ -33,7 +33,7 @@ public final class Webhooks: Sendable {
                 http.loop.task {
                     await webhook.serve { stream, cursor in
                         switch stream {
-                        case .events: try await gateway.openFeed(from: cursor)
+                        case .events: try await gateway.openFeed(after: cursor)
                         case .undelivered: try await gateway.openUndelivered(from: cursor)
                         }
                     }

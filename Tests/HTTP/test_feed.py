@@ -111,6 +111,31 @@ class Feed(Case):
                 seen += [e["value"] for e in data["events"]]
             self.assertEqual(seen, list(range(10002, 10010)))
 
+    def test_it_can_begin_now(self):
+        self.publish("before", 10001)
+        stream = self.stream(query="?from=now")
+        name, data = stream.event()
+        self.assertEqual((name, data), ("now", {"cursor": stream.id}))
+        begun = stream.id
+        self.publish("after", 10002)
+        name, data = stream.event()
+        self.assertEqual((name, [e["publisher"] for e in data["events"]]), ("change", ["after"]))
+        # A client that reconnects by itself repeats the query.
+        again = self.stream(begun, query="?from=now")
+        self.assertEqual(again.event(), (name, data))
+        self.assertEqual(self.stream("0" * 26, query="?from=now").event()[0], "reset")
+
+    def test_a_beginning_that_is_none(self):
+        for query, reason, words in (
+                ("from=then", "out_of_range", "`from` must be now."),
+                ("from=", "out_of_range", "`from` must be now."),
+                ("from=now&from=now", "duplicate_field", "more than once"),
+                ("from=now&cursor=" + "0" * 26, "duplicate_field", "together with `cursor`")):
+            answer = self.problem(422, reason, "GET", "/v1/feed?" + query)
+            self.assertEqual(answer.members, {"field": "from"}, query)
+            self.assertIn(words, answer.json["detail"])
+        self.assertEqual(self.stream(query="?from=now&cursor=").event()[0], "now")
+
     def test_a_foreign_cursor_is_reset(self):
         for cursor in ("0" * 26, "nonsense", "é"):
             stream = self.stream(cursor.encode().decode("latin-1"))

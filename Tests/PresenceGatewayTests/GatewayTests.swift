@@ -193,7 +193,7 @@ private final class RunningService: Sendable {
     @Test func `reads the feed until its reader is closed, or the service ends`() async throws {
         let service = RunningService()
         let gateway = gateway(to: service.door)
-        let reader = try await gateway.openFeed(from: nil)
+        let reader = try await gateway.openFeed(after: nil)
         #expect(reader.start == .reset)
         guard case .synced(let cursor) = try await reader.next(within: .hours(1)) else {
             Issue.record("not synced")
@@ -209,8 +209,14 @@ private final class RunningService: Sendable {
             return
         }
         #expect(events.count == 1)
-        let other = try await gateway.openFeed(from: cursor.text)
+        let other = try await gateway.openFeed(after: cursor.text)
         #expect(other.start == .resumed)
+        guard case .now(let position) = try await gateway.openFeed(after: nil, from: "now").start
+        else {
+            Issue.record("not from now")
+            return
+        }
+        #expect(position.epoch == cursor.epoch && position.seq > cursor.seq)
         other.close()
         await #expect(throws: InProcessError.cancelled) { try await other.next(within: .hours(1)) }
         let waiting = Task { try await other.next(within: .hours(1)) }

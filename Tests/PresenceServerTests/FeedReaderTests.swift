@@ -15,7 +15,10 @@ import Testing
 
     mutating func begin(_ slot: UInt32, _ cursor: FeedCursor? = nil) -> Bool {
         let isReady = feed.place(of: connection(slot)).map { feed.readers[$0].isReady } ?? false
-        return feed.begin(connection(slot), after: cursor, isReady: isReady, at: time(0))
+        let beginning = cursor.map { FeedBeginning.after($0) } ?? .snapshot
+        let begun = feed.begin(connection(slot), from: beginning, isReady: isReady, at: time(0))
+        #expect(begun == nil || begun == cursor)
+        return begun != nil
     }
 
     mutating func happen(_ count: Int, at seconds: UInt64 = 0) {
@@ -39,6 +42,15 @@ import Testing
             #expect(feed.readers[slot].cursor.isComplete == goesOn)
             #expect(feed.readers[slot].seq == (goesOn ? cursor?.seq : 102))
         }
+    }
+
+    @Test mutating func `begin now, behind what has happened`() {
+        happen(2)
+        let begun = feed.begin(connection(1), from: .now, isReady: true, at: time(0))
+        #expect(begun == FeedCursor(epoch: 7, seq: 102))
+        #expect(feed.readers[0].cursor.isComplete && feed.step(forReader: 0) == nil)
+        happen(1)
+        #expect(feed.step(forReader: 0) == .changes && feed.readers[0].seq == 102)
     }
 
     @Test mutating func `are sent something when they have written everything, and it is new`() {

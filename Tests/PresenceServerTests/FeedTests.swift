@@ -36,6 +36,38 @@ import Testing
         }
     }
 
+    @Test func `begins now for a reader that wants no snapshot`() throws {
+        try withService { service in
+            let alice = try service.login("alice")
+            _ = try alice.call("publish", ["type": 1, "value": 10_001])
+            let reader = try service.appServer()
+            let answer = try reader.call("feed", ["from": "now"])
+            #expect(answer["reset"] == false)
+            let cursor = try #require(answer["cursor"]?.string)
+            _ = try alice.call("publish", ["type": 1, "value": 10_002])
+            let change = try reader.next("feed")
+            #expect(change["events"]?.array?.compactMap { $0["value"]?.integer } == [10_002])
+            #expect(change["snapshot"] == nil)
+            // The cursor of the beginning is one like others.
+            let second = try service.appServer()
+            #expect(
+                try second.call("feed", ["cursor": .string(cursor)])
+                    == ["reset": false, "cursor": .string(cursor)])
+            #expect(try second.next("feed") == change)
+            // A reader that begins again, now, is sent nothing twice.
+            let third = try second.call("feed", ["from": "now"])
+            #expect(third == ["reset": false, "cursor": change["cursor"] ?? .null])
+            #expect(second.refusal("feed", ["from": "then"]) == "414 out_of_range")
+            let both: JSON = ["from": "now", "cursor": .string(cursor)]
+            #expect(second.refusal("feed", both) == "414 duplicate_field")
+            _ = try alice.call("publish", ["type": 1, "value": 10_003])
+            #expect(
+                try second.next("feed")["events"]?.array?.compactMap { $0["value"]?.integer }
+                    == [10_003])
+            #expect(try reader.call("stats")["feedResets"] == 0)
+        }
+    }
+
     @Test func `goes on where a reader was, and begins anew where that is not known`() throws {
         try withService { service in
             let first = try service.appServer()

@@ -15,6 +15,11 @@ import Testing
             #""field":"token""#
         ),
         (Refusal(.missingField, field: .expiry), "`expiry` is required.", #""field":"expiry""#),
+        (Refusal(.outOfRange, field: .from), "`from` must be now.", #""field":"from""#),
+        (
+            Refusal(.duplicateField, field: .from),
+            "`from` cannot be given together with `cursor`, or twice.", #""field":"from""#
+        ),
         (
             Refusal(.wrongType, field: .publishers), "`publishers` must be an array of strings.",
             #""field":"publishers""#

@@ -59,7 +59,25 @@ import Testing
         var decoder = RequestDecoder()
         let body = Array(#"{"jsonrpc":"2.0","id":1,"method":"feed","params":\#(params)}"#.utf8)
         let request = try? decoder.decode(body.span.bytes).get()
-        #expect(request?.method == .feed(isKnown ? cursor : nil))
+        #expect(request?.method == .feed(isKnown ? .after(cursor) : .snapshot))
+    }
+
+    @Test(
+        arguments: [
+            (#"{"from":"now"}"#, nil), (#"{"from":"then"}"#, .outOfRange),
+            (#"{"from":""}"#, .outOfRange), (#"{"from":1}"#, .wrongType),
+            (#"{"from":"now","cursor":""}"#, .duplicateField),
+            (#"{"from":"now","from":"now"}"#, .duplicateField),
+        ] as [(String, Refusal.Reason?)])
+    func `a reader may begin now, without a cursor`(params: String, reason: Refusal.Reason?) {
+        var decoder = RequestDecoder()
+        let body = Array(#"{"jsonrpc":"2.0","id":1,"method":"feed","params":\#(params)}"#.utf8)
+        switch decoder.decode(body.span.bytes) {
+        case .success(let request):
+            #expect(reason == nil && request.method == .feed(.now))
+        case .failure(let error):
+            #expect(error.cause == reason.map { .refused(Refusal($0, field: .from)) })
+        }
     }
 }
 

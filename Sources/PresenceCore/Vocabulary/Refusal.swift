@@ -120,8 +120,8 @@ public struct Refusal: Error, Hashable, Sendable {
     /// The parameters of all commands.
     public enum Field: String, CaseIterable, Sendable {
         case params, token, key, account, accounts, client, device, pushReachable, sync
-        case type, expiry, subscriber, publisher, publishers, cursor, limit, value, ext, onlineOnly,
-            reason
+        case type, expiry, subscriber, publisher, publishers, cursor, from, limit, value, ext,
+            onlineOnly, reason
         case contacts, contact, action, text, name, groups, visibility, show, priority
         case password, body, ref, id, messages
         case alias, aliases, tags, tagsAll, tagsNot, pushAddress

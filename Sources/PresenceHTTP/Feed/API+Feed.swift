@@ -6,7 +6,12 @@ import PresenceWire
 extension API {
     /// The feed, as a stream.
     func feed(_ call: Call, _ head: RequestHead) async throws -> Response {
-        try await stream(call, head) { try await self.gateway.openFeed(from: $0) }
+        // A client that reconnects by itself repeats the query, and says what it had last.
+        let isAgain = head.fields.text(.lastEventID)?.isEmpty == false
+        let beginning = isAgain ? nil : try call.query.one("from")
+        return try await stream(call, head) {
+            try await self.gateway.openFeed(after: $0, from: beginning)
+        }
     }
 
     /// What no device has taken in time, as a stream.
@@ -35,8 +40,10 @@ extension API {
             body: .stream { writer in
                 defer { withExtendedLifetime(place) {} }
                 try await writer.write(ServerSentEvent.beginning)
-                if case .reset = reader.start {
-                    try await writer.write(ServerSentEvent.event(.reset))
+                switch reader.start {
+                case .reset: try await writer.write(ServerSentEvent.event(.reset))
+                case .now(let cursor): try await writer.write(ServerSentEvent.now(cursor))
+                case .resumed: break
                 }
                 do {
                     while true {

@@ -13,6 +13,12 @@ enum ServerSentEvent {
     /// Keeps proxies and clients from taking a silent stream for a dead one.
     static let heartbeat = ByteBuffer(staticString: ":\n\n")
 
+    /// Says where a stream begins that begins now, so that a client that reconnects before the
+    /// first change misses none.
+    static func now(_ cursor: FeedCursor) -> ByteBuffer {
+        event("now", id: cursor.text, data: Array(#"{"cursor":"\#(cursor.text)"}"#.utf8))
+    }
+
     /// The event for an item.
     static func event(_ item: FeedItem) -> ByteBuffer {
         switch item {

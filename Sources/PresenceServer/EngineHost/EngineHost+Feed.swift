@@ -17,17 +17,17 @@ import PresenceCore
 import PresenceWire
 
 extension EngineHost {
-    /// Makes a connection a feed reader, from its cursor or with a snapshot.
+    /// Makes a connection a feed reader.
     mutating func readFeed(
-        from cursor: FeedCursor?, by connection: ConnectionID, at now: Moment
+        from beginning: FeedBeginning, by connection: ConnectionID, at now: Moment
     ) throws(Refusal) {
         try checkReaderQuota(of: connection)
         let isReady = isReaderReady(connection)
         undelivered.end(connection)
         if feed == nil { beginFeed(at: now) }
-        let goesOn = feed?.begin(connection, after: cursor, isReady: isReady, at: now.mono) ?? false
-        if !goesOn { counters.feedResets += 1 }
-        output.append(.feed(.began(after: goesOn ? cursor : nil)), for: connection)
+        let begun = feed?.begin(connection, from: beginning, isReady: isReady, at: now.mono)
+        if begun == nil { counters.feedResets += 1 }
+        output.append(.feed(.began(beginning, after: begun)), for: connection)
     }
 
     private mutating func beginFeed(at now: Moment) {

@@ -177,9 +177,9 @@ extension EngineHost {
         case .password(let change):
             try authorise(request)
             try changePassword(change, texts, by: connection, at: now)
-        case .feed(let cursor):
+        case .feed(let beginning):
             try authorise(request)
-            try readFeed(from: cursor, by: connection, at: now)
+            try readFeed(from: beginning, by: connection, at: now)
         case .undelivered(let cursor):
             try authorise(request)
             try readUndelivered(from: cursor, by: connection, at: now)

@@ -26,21 +26,24 @@ struct Feed {
     }
 
     /// Makes a connection a reader, in place of the one that it was. It goes on after its cursor if
-    /// the ring still has what follows, else it begins with a snapshot. Returns whether it goes on.
-    /// `isReady`: the connection has written everything.
+    /// the ring still has what follows. Returns the position that it goes on after; nil: it begins
+    /// with a snapshot. `isReady`: the connection has written everything.
     mutating func begin(
-        _ connection: ConnectionID, after cursor: FeedCursor?, isReady: Bool, at now: Mono
-    ) -> Bool {
+        _ connection: ConnectionID, from beginning: FeedBeginning, isReady: Bool, at now: Mono
+    ) -> FeedCursor? {
         end(connection, at: now)
         log.trim(at: now)
         var reader = FeedReader(connection: connection, seq: log.head, isReady: isReady)
         defer { readers.append(reader) }
-        guard let cursor, cursor.epoch == log.epoch, log.canGoOn(from: cursor.seq) else {
+        switch beginning {
+        case .now: return FeedCursor(epoch: log.epoch, seq: log.head)
+        case .after(let cursor) where cursor.epoch == log.epoch && log.canGoOn(from: cursor.seq):
+            reader.seq = cursor.seq
+            return cursor
+        case .after, .snapshot:
             reader.cursor = .start
-            return false
+            return nil
         }
-        reader.seq = cursor.seq
-        return true
     }
 
     /// A connection reads no longer.

@@ -74,10 +74,11 @@ extension InProcessClient {
         _ message: FeedMessage, for id: ID, from shared: borrowing SharedOutput
     ) {
         switch message {
-        case .began(let cursor):
+        case .began(let beginning, let cursor):
             guard case .asked(let pending) = slots.use(of: id) else { return }
             slots.enter(id, .reader(InProcessReader()))
-            pending.completion(.success(.feed(cursor == nil ? .reset : .resumed, id)))
+            let start: FeedStart? = cursor.map { beginning == .now ? .now($0) : .resumed }
+            pending.completion(.success(.feed(start ?? .reset, id)))
         case .beganUndelivered:
             guard case .asked(let pending) = slots.use(of: id) else { return }
             slots.enter(id, .reader(InProcessReader()))

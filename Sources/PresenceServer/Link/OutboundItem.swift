@@ -142,8 +142,8 @@ extension FanOutItem {
 
 /// A message to a feed reader.
 enum FeedMessage: Sendable {
-    /// The answer to its request: it goes on after the cursor, or is reset.
-    case began(after: FeedCursor?)
+    /// The answer to its request to begin there: it goes on after the cursor, or is reset.
+    case began(FeedBeginning, after: FeedCursor?)
     /// The reader is reset.
     case reset
     /// A list of events, and the cursor after them; nil: its snapshot is incomplete.

@@ -1,9 +1,11 @@
 public import PresenceCore
 
 /// Where a reader of the feed begins.
-public enum FeedStart: Sendable {
+public enum FeedStart: Hashable, Sendable {
     /// After its cursor.
     case resumed
+    /// After this position, which was the newest when it began.
+    case now(FeedCursor)
     /// With a snapshot.
     case reset
 }

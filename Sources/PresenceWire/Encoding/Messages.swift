@@ -121,6 +121,8 @@ extension [UInt8] {
             append(" are possible: name labels that fewer have.")
         case .duplicateField where field.selectsDevices:
             append(" cannot be given together with other recipients, or twice.")
+        case .duplicateField where field == .from:
+            append(" cannot be given together with `cursor`, or twice.")
         case .tooMany:
             append(" has more than ")
             append(refusal.limit ?? 0)
@@ -173,6 +175,7 @@ extension [UInt8] {
         case .id: append(" must be the `id` of a message that was sent to this session.")
         case .device: append(" is possible only with exactly one account in `accounts`.")
         case .sync: append(" must be online, all or none.")
+        case .from: append(" must be now.")
         case .action:
             append(" must be request, cancel, accept, deny, describe or remove.")
         case .visibility: append(" must be open, approved, hidden or default.")
@@ -252,8 +255,9 @@ extension Refusal.Field {
         case .type, .expiry, .limit, .value, .priority:
             "an integer literal (no `1.0`, no `1e3`)"
         case .sync: "a boolean; in `login`, a string"
-        case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .ext,
-            .reason, .contact, .action, .text, .name, .visibility, .show, .password, .body, .ref,
+        case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .from,
+            .ext, .reason, .contact, .action, .text, .name, .visibility, .show, .password, .body,
+            .ref,
             .id, .alias, .pushAddress:
             "a string"
         }

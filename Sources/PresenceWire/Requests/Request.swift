@@ -36,11 +36,20 @@ public enum Method: Hashable, Sendable {
     case question(ServiceQuestion)
     /// Sets or removes the password of an account.
     case password(PasswordChange)
-    /// Begins to read the feed. The cursor is nil if it is missing or unknown: the reader is reset.
-    case feed(FeedCursor?)
+    /// Begins to read the feed.
+    case feed(FeedBeginning)
     /// Begins to read what no device has taken in time. The cursor is nil if it is missing or
     /// unknown: from the beginning.
     case undelivered(FeedCursor?)
+}
+
+/// Where a reader of the feed wants to begin.
+public enum FeedBeginning: Hashable, Sendable {
+    /// With a snapshot: it has no cursor, or an invalid one.
+    case snapshot
+    case after(FeedCursor)
+    /// With what happens from now on.
+    case now
 }
 
 /// A question about the service.

@@ -23,6 +23,7 @@ struct Vocabularies {
     /// Nil: the service's setting.
     let visibilities: Vocabulary<Visibility?> = Vocabulary(
         Visibility.allCases.map { ($0.word.description, .some($0)) } + [("default", nil)])
+    let feedBeginnings: Vocabulary<FeedBeginning> = Vocabulary([("now", .now)])
     let shows = Vocabulary(Show.allCases.map { ($0.word.description, $0) })
     let parameters = Vocabulary(Refusal.Field.allCases.map { ($0.rawValue, $0) })
 }

@@ -38,7 +38,7 @@ extension RequestDecoder {
         case .metrics: .question(.metrics)
         case .why: .question(.why(try readWhy()))
         case .top: .question(.top(try readTop()))
-        case .feed: .feed(try readText(.cursor).flatMap { FeedCursor(text, at: $0) })
+        case .feed: .feed(try readFeedBeginning())
         case .undelivered:
             .undelivered(try readText(.cursor).flatMap { FeedCursor(text, at: $0) })
         }
@@ -161,6 +161,15 @@ extension RequestDecoder {
                 account: try required(readAccount(), .account),
                 device: try readName(.device, bytesMax: limits.deviceBytesMax),
                 reason: try readText(.reason, bytesMax: limits.kickReasonBytesMax)))
+    }
+
+    private func readFeedBeginning() throws(Refusal) -> FeedBeginning {
+        let cursor = try readText(.cursor)
+        if let beginning = try readWord(.from, vocabularies.feedBeginnings) {
+            guard cursor == nil else { throw Refusal(.duplicateField, field: .from) }
+            return beginning
+        }
+        return cursor.flatMap { FeedCursor(text, at: $0) }.map { .after($0) } ?? .snapshot
     }
 
     private func readWhy() throws(Refusal) -> WhyRequest {

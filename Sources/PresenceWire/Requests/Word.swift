@@ -75,6 +75,7 @@ struct Parameter {
     static let publisher = Parameter(.publisher)
     static let publishers = Parameter(.publishers)
     static let cursor = Parameter(.cursor)
+    static let from = Parameter(.from)
     static let limit = Parameter(.limit)
     static let value = Parameter(.value)
     static let ext = Parameter(.ext)

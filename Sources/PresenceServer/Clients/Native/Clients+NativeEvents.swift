@@ -70,7 +70,7 @@ extension Clients {
     /// Sends a feed reader what there is for it.
     mutating func send(_ message: FeedMessage, to slot: Int, from shared: borrowing SharedOutput) {
         switch message {
-        case .began(let cursor):
+        case .began(_, let cursor):
             return beginFeed(slot) { $0.appendFeedAnswerBody(goingOnFrom: cursor, to: $1) }
         case .beganUndelivered(let cursor):
             return beginFeed(slot) { $0.appendUndeliveredAnswerBody(cursor: cursor, to: $1) }
