@@ -9,6 +9,9 @@ static const unsigned char openapi_json[] = {
 static const unsigned char connection_js[] = {
 #embed "../../clients/js/src/connection.js"
 };
+static const unsigned char debug_js[] = {
+#embed "../../clients/js/src/debug.js"
+};
 static const unsigned char device_js[] = {
 #embed "../../clients/js/src/device.js"
 };
@@ -18,11 +21,17 @@ static const unsigned char environment_js[] = {
 static const unsigned char error_js[] = {
 #embed "../../clients/js/src/error.js"
 };
+static const unsigned char hold_js[] = {
+#embed "../../clients/js/src/hold.js"
+};
 static const unsigned char incoming_js[] = {
 #embed "../../clients/js/src/incoming.js"
 };
 static const unsigned char index_js[] = {
 #embed "../../clients/js/src/index.js"
+};
+static const unsigned char messages_js[] = {
+#embed "../../clients/js/src/messages.js"
 };
 static const unsigned char native_js[] = {
 #embed "../../clients/js/src/native.js"
@@ -63,6 +72,18 @@ static const unsigned char porchlight_min_js[] = {
 static const unsigned char porchlight_min_js_gz[] = {
 #embed "../../clients/js/dist/porchlight.min.js.gz"
 };
+static const unsigned char debug_min_js[] = {
+#embed "../../clients/js/dist/debug.min.js"
+};
+static const unsigned char hold_min_js[] = {
+#embed "../../clients/js/dist/hold.min.js"
+};
+static const unsigned char messages_min_js[] = {
+#embed "../../clients/js/dist/messages.min.js"
+};
+static const unsigned char push_min_js[] = {
+#embed "../../clients/js/dist/push.min.js"
+};
 
 #define FILE_OF(name, bytes) { name, bytes, sizeof bytes }
 
@@ -70,11 +91,14 @@ const struct embedded_file embedded_description = FILE_OF("openapi.json", openap
 
 static const struct embedded_file sdk[] = {
     FILE_OF("connection.js", connection_js),
+    FILE_OF("debug.js", debug_js),
     FILE_OF("device.js", device_js),
     FILE_OF("environment.js", environment_js),
     FILE_OF("error.js", error_js),
+    FILE_OF("hold.js", hold_js),
     FILE_OF("incoming.js", incoming_js),
     FILE_OF("index.js", index_js),
+    FILE_OF("messages.js", messages_js),
     FILE_OF("native.js", native_js),
     FILE_OF("node.js", node_js),
     FILE_OF("outgoing.js", outgoing_js),
@@ -88,6 +112,10 @@ static const struct embedded_file sdk[] = {
     FILE_OF("websocket.js", websocket_js),
     FILE_OF("porchlight.min.js", porchlight_min_js),
     FILE_OF("porchlight.min.js.gz", porchlight_min_js_gz),
+    FILE_OF("debug.min.js", debug_min_js),
+    FILE_OF("hold.min.js", hold_min_js),
+    FILE_OF("messages.min.js", messages_min_js),
+    FILE_OF("push.min.js", push_min_js),
 };
 
 const struct embedded_file *embedded_sdk(void) { return sdk; }

@@ -14,8 +14,11 @@ class Files(Case):
         return self.ask(method, "/sdk/" + name, key=None, headers=headers)
 
     def test_all_files_are_served_without_a_key(self):
-        for name in os.listdir(FOLDER):
-            with open(os.path.join(FOLDER, name), "rb") as file:
+        parts = [os.path.join("../dist", name) for name in os.listdir(os.path.join(FOLDER, "../dist"))
+                 if name.endswith(".js")]
+        for path in os.listdir(FOLDER) + parts:
+            name = os.path.basename(path)
+            with open(os.path.join(FOLDER, path), "rb") as file:
                 answer = self.file(name, Host="presence.example.com")
                 self.assertEqual((answer.status, answer.body), (200, file.read()), name)
             fields = answer.headers
@@ -43,11 +46,15 @@ class Files(Case):
         plain = self.file("porchlight.min.js")
         self.assertEqual((plain.status, plain.body), (200, expected))
         self.assertNotIn(b"import ", plain.body)
+        parts = re.findall(rb'import\("\./([^"]*)"\)', plain.body)
+        self.assertIn(b"messages.min.js", parts)
+        for part in parts:
+            self.assertNotRegex(self.file(part.decode()).body, rb"\bimport\b")
         self.assertIsNone(plain.headers["Content-Encoding"])
         small = self.file("porchlight.min.js", **{"Accept-Encoding": "gzip, br"})
         self.assertEqual(small.headers["Content-Encoding"], "gzip")
         self.assertEqual(gzip.decompress(small.body), expected)
-        self.assertLess(len(small.body), 8192)
+        self.assertLess(len(small.body), 7169)
         for answer in (plain, small):
             self.assertEqual(answer.headers["Vary"], "Accept-Encoding")
             self.assertEqual(answer.headers["Content-Type"], "text/javascript; charset=utf-8")

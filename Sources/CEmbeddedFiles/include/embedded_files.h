@@ -11,7 +11,7 @@ struct embedded_file {
 
 /// docs/openapi.json.
 extern const struct embedded_file embedded_description;
-/// The files of clients/js/src, and clients/js/dist/porchlight.min.js with its compressed form.
+/// The files of clients/js/src, and the scripts of clients/js/dist; porchlight.min.js also compressed.
 const struct embedded_file *embedded_sdk(void);
 extern const size_t embedded_sdk_count;
 /// The files of clients/console.

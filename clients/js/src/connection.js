@@ -36,6 +36,41 @@ export const lost = (cause) => new PorchlightError(
  */
 
 /**
+ * What is loaded only when it is needed. In Node it is there.
+ * @typedef {object} Parts
+ * @property {() => Promise<PartModule>} debug
+ * @property {() => Promise<PartModule>} hold
+ * @property {() => Promise<PartModule>} messages
+ * @property {() => Promise<PartModule>} push
+ */
+
+/** @typedef {import("./porchlight.js").Options} Options */
+/** @typedef {{ begin: (hooks: Hooks, options: Options) => Part }} PartModule */
+
+/**
+ * What such a part may use.
+ * @typedef {object} Hooks
+ * @property {import("./porchlight.js").Porchlight} porchlight
+ * @property {Environment} environment
+ * @property {import("./statuses.js").Statuses} statuses
+ * @property {import("./subscriber.js").Subscriber} subscriber knows how long to wait after an error
+ * @property {import("./subscriber.js").Asking} request
+ * @property {typeof PorchlightError} PorchlightError the class that the app knows
+ * @property {() => string | undefined} pushKey that of the service, if there is a session
+ * @property {() => void} wake calls `send` soon
+ */
+
+/**
+ * What it is told.
+ * @typedef {object} Part
+ * @property {(error: PorchlightError) => void} [stop] there will be no further session
+ * @property {(isLogout: boolean) => void} [leave] before that, while there is a connection
+ * @property {() => void} [send] there is a session, and something has changed
+ * @property {() => void} [lose] the connection was lost
+ * @property {(method: string, params: any) => void} [notified] by the service
+ */
+
+/**
  * What the SDK needs of the outside. Tests have a clock and a service of their own.
  * @typedef {object} Environment
  * @property {() => number} now in milliseconds
@@ -46,6 +81,7 @@ export const lost = (cause) => new PorchlightError(
  * @property {(back: (wasHidden?: boolean) => void, offline: () => void) => () => void} listen
  *   `back`: the network is back, or the page is not hidden any more; returns how to stop
  * @property {string} client
+ * @property {Parts} parts
  * @property {(text: string) => void} [warn] tells the developer
  * @property {() => boolean} [isHidden] timers run late, and prove nothing
  */

@@ -47,7 +47,7 @@ export const common = {
   /** @param {string} text */
   warn: (text) => console.warn(text),
   /** Timers of a hidden page run late, and prove nothing. */
-  isHidden: () => globalThis.document?.visibilityState === "hidden",
+  isHidden: () => !!globalThis.document?.hidden,
 
   /**
    * @param {number} milliseconds

@@ -15,7 +15,7 @@ export class PorchlightError extends Error {
    * @param {string} message a sentence for people, which may change
    * @param {string} reason a word for programs: a `reason` of the protocol, or `lost`, `timeout`,
    *   `asleep`, `token`, `other_account`, `too_long`, `invalid_text`, `transport`, `expired`,
-   *   `closed`, `push_denied`, `push_unavailable`
+   *   `closed`, `signed_out`, `push_denied`, `push_unavailable`
    * @param {number} [code] the code of the protocol: of an error, or of a close
    * @param {Record<string, any>} [data] the other members: `retryAfter`, `limit`, `field` ...
    * @param {unknown} [cause] the error of the runtime or of the app, if that is why
@@ -38,6 +38,17 @@ export class PorchlightError extends Error {
      * @readonly
      */
     this.data = data;
+  }
+}
+
+/** The reason of `SignedOut`. */
+export const SIGNED_OUT = "signed_out";
+
+/** What `token()` throws if there will be no further token, because the user has signed out. */
+export class SignedOut extends PorchlightError {
+  /** @param {string} [message] a sentence for people */
+  constructor(message = "Signed out.") {
+    super(message, SIGNED_OUT);
   }
 }
 

@@ -4,15 +4,25 @@ import { common, corrected } from "./environment.js";
 import { Porchlight } from "./porchlight.js";
 import { open } from "./websocket.js";
 
-export { PorchlightError } from "./error.js";
+export { PorchlightError, SignedOut } from "./error.js";
 export { Watch } from "./watch.js";
 export { Porchlight };
+
+/** @type {import("./connection.js").Parts} */
+const parts = {
+  debug: () => import("./debug.js"),
+  hold: () => import("./hold.js"),
+  messages: () => import("./messages.js"),
+  push: () => import("./push.js"),
+};
 
 /**
  * @typedef {import("./porchlight.js").Options} Options
  * @typedef {import("./porchlight.js").TLSOptions} TLSOptions
  * @typedef {import("./porchlight.js").StatusOptions} StatusOptions
  * @typedef {import("./porchlight.js").MessageOptions} MessageOptions
+ * @typedef {import("./porchlight.js").Availability} Availability
+ * @typedef {import("./porchlight.js").Visibility} Visibility
  * @typedef {import("./incoming.js").Message} Message
  * @typedef {import("./outgoing.js").Sent} Sent
  * @typedef {import("./outgoing.js").DeviceLabels} DeviceLabels
@@ -32,5 +42,5 @@ export { Porchlight };
  * @param {Options} [options]
  */
 export function connect(url, options = {}) {
-  return new Porchlight(corrected(url), options, { ...common, open, device, client: "web" });
+  return new Porchlight(corrected(url), options, { ...common, parts, open, device, client: "web" });
 }

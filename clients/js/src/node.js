@@ -1,12 +1,24 @@
 // @ts-check
+import * as debug from "./debug.js";
 import { common, corrected } from "./environment.js";
+import * as hold from "./hold.js";
+import * as messages from "./messages.js";
 import { open as openNative } from "./native.js";
 import { Porchlight } from "./porchlight.js";
+import * as push from "./push.js";
 import { open as openWebSocket } from "./websocket.js";
 
-export { PorchlightError } from "./error.js";
+export { PorchlightError, SignedOut } from "./error.js";
 export { Watch } from "./watch.js";
 export { Porchlight };
+
+/** @type {import("./connection.js").Parts} */
+const parts = {
+  debug: async () => debug,
+  hold: async () => hold,
+  messages: async () => messages,
+  push: async () => push,
+};
 
 /** A new name for each client: pass `device` to keep one over restarts. */
 const device = async () => ({
@@ -33,5 +45,5 @@ export function connect(url, options = {}) {
   const open = (url, events) => protocol.startsWith("porchlight")
     ? openNative(url, events, options.tls)
     : openWebSocket(url, events);
-  return new Porchlight(href, options, { ...common, open, device, client: "other" });
+  return new Porchlight(href, options, { ...common, parts, open, device, client: "other" });
 }

@@ -1,6 +1,6 @@
 // @ts-check
 import { remaining } from "./environment.js";
-import { expired, isTransient } from "./error.js";
+import { isTransient } from "./error.js";
 
 /** @typedef {import("./error.js").PorchlightError} PorchlightError */
 /** @typedef {import("./connection.js").Environment} Environment */
@@ -28,7 +28,7 @@ import { expired, isTransient } from "./error.js";
 /**
  * A call that is not settled.
  * @typedef {object} Call
- * @property {"send" | "setDevice"} method
+ * @property {"send" | "setDevice" | "setVisibility"} method
  * @property {object} params
  * @property {number} [expiry] how long a message waits, from the call on, in seconds
  * @property {number} until when that ends
@@ -45,6 +45,7 @@ export class Outgoing {
   #subscriber;
   #request;
   #wake;
+  #Error;
   /** @type {Call[]} */ #calls = [];
   /** The first is sent, or waits to be repeated. */
   #isBusy = false;
@@ -57,40 +58,56 @@ export class Outgoing {
    * @param {Subscriber} subscriber knows how long to wait after an error
    * @param {Asking} request
    * @param {() => void} wake calls `send` soon
+   * @param {typeof import("./error.js").PorchlightError} PorchlightError the class that the app knows
    */
-  constructor(environment, subscriber, request, wake) {
+  constructor(environment, subscriber, request, wake, PorchlightError) {
     this.#environment = environment;
     this.#subscriber = subscriber;
     this.#request = request;
     this.#wake = wake;
+    this.#Error = PorchlightError;
   }
 
   /**
    * Sends a message when there is a session. It keeps its `ref` when it is repeated.
-   * @param {{ accounts: string[], body: string, ref?: string, [name: string]: unknown }} params
-   * @param {number} [expiry] in seconds
+   * @param {string | Iterable<string>} accounts
+   * @param {string} body
+   * @param {import("./porchlight.js").MessageOptions} [options]
    * @returns {Promise<Sent>} when the service has confirmed it
    */
-  message({ ref = this.#ref(), ...params }, expiry) {
-    return this.#add("send", { ...params, ref }, expiry);
+  message(accounts, body, options = {}) {
+    const { ext, expiry, device, ref = this.#ref() } = options;
+    const names = typeof accounts === "string" ? [accounts] : [...accounts];
+    return this.#call("send", { accounts: names, body, ext, device, ref }, expiry);
   }
 
   /**
    * Sets what the service knows of this device when there is a session.
-   * @param {object} params
+   * @param {import("./porchlight.js").Labels} labels
    * @returns {Promise<DeviceLabels>} as it is when the service has confirmed it
    */
-  async device(params) {
-    return (await this.#add("setDevice", params)).device;
+  async device({ alias, tags, pushAddress }) {
+    const list = typeof tags === "string" ? [tags] : tags && [...tags];
+    return (await this.#call("setDevice", { alias, tags: list, pushAddress })).device;
   }
 
   /**
+   * Sets which subscribers see the account when there is a session.
+   * @param {string} visibility
+   * @returns {Promise<import("./porchlight.js").Visibility>} the one in force
+   */
+  async visibility(visibility) {
+    return (await this.#call("setVisibility", { visibility })).visibility;
+  }
+
+  /**
+   * Sends a request when there is a session, after those before it.
    * @param {Call["method"]} method
    * @param {object} params
    * @param {number} [expiry]
-   * @returns {Promise<any>}
+   * @returns {Promise<any>} its result
    */
-  #add(method, params, expiry) {
+  #call(method, params, expiry) {
     return new Promise((resolve, reject) => {
       if (this.#error) return reject(this.#error);
       const until = this.#environment.now() + /** @type {number} */ (expiry) * 1_000;
@@ -104,7 +121,7 @@ export class Outgoing {
     const [call] = this.#calls;
     if (!call || this.#isBusy) return;
     const expiry = remaining(this.#environment, call.until, call.expiry);
-    if (expiry === 0) return this.#settle(() => call.reject(expired()));
+    if (expiry === 0) return this.#settle(() => call.reject(new this.#Error("It has expired.", "expired")));
     this.#isBusy = true;
     this.#request(call.method, { ...call.params, expiry }, (result) => {
       this.#subscriber.failures = 0;

@@ -1,10 +1,7 @@
 // @ts-check
 import { Connection, lost } from "./connection.js";
 import { backoff } from "./environment.js";
-import { PorchlightError } from "./error.js";
-import { Incoming } from "./incoming.js";
-import { Outgoing } from "./outgoing.js";
-import { subscribe, unsubscribe } from "./push.js";
+import { PorchlightError, SIGNED_OUT } from "./error.js";
 import { Statuses } from "./statuses.js";
 import { Subscriber } from "./subscriber.js";
 import { subject } from "./token.js";
@@ -14,7 +11,8 @@ import { Watch } from "./watch.js";
 /**
  * @typedef {object} Options
  * @property {string | (() => string | Promise<string>)} [token] a signed token of the account, or
- *   how to get a new one; it is called for each login, and before the token expires
+ *   how to get a new one; it is called for each login, and before the token expires. If it throws a
+ *   `SignedOut`, the client is closed
  * @property {string} [account] the account, for a service with `--auth open`
  * @property {string} [device] the name of this device, which should stay the same for as long as
  *   the app is installed; in a browser each tab gets one by itself
@@ -22,6 +20,8 @@ import { Watch } from "./watch.js";
  * @property {boolean} [pushReachable] the device receives push messages while not connected
  * @property {boolean} [messages] the session receives the messages for the account: `messages()`
  * @property {number} [leaseSeconds] how long subscriptions last if they are not renewed
+ * @property {boolean | ((text: string) => void)} [debug] `true`: the console says what happens; or
+ *   what is given each line instead. Tokens, texts and messages are not part of it
  * @property {TLSOptions} [tls] for `porchlights://` in Node, Deno and Bun
  */
 
@@ -38,7 +38,27 @@ import { Watch } from "./watch.js";
  * @property {string} [text] accompanies the value
  * @property {number} [seconds] how long it lasts, 60 to 604800 (default: 604800, a week)
  * @property {boolean} [durable] it survives a crash of the service from its confirmation on
+ * @property {boolean} [whileOnline] it ends with this session: `close()` clears it, and 10 minutes
+ *   after a connection was lost it expires. `seconds` has no effect
  */
+
+/**
+ * @typedef {object} Labels
+ * @property {string} [alias] by which app servers send to the device
+ * @property {string | Iterable<string>} [tags] the same
+ * @property {string} [pushAddress] where push messages reach it
+ */
+
+/**
+ * How a device presents itself.
+ * @typedef {object} Availability
+ * @property {"available" | "chat" | "away" | "xa" | "dnd"} [show] `xa`: away for a long time; `dnd`:
+ *   do not disturb (default: `available`)
+ * @property {string} [text] what the user says about it, at most 1024 bytes
+ * @property {number} [priority] -128 to 127 (default: 0): the device with the highest is preferred
+ */
+
+/** @typedef {"open" | "approved" | "hidden"} Visibility */
 
 /**
  * @typedef {object} MessageOptions
@@ -70,6 +90,10 @@ const WAIT_SECONDS_MAX = 15;
 const REFRESH = 60_000;
 /** The shortest time between two attempts to refresh a token, in milliseconds. */
 const REFRESH_MIN = 5_000;
+/** How long a status lasts that is to end with the session, unless it is renewed. */
+const HELD_SECONDS = 600;
+/** The options that need a part which is loaded before the first login. */
+const OPTIONAL = /** @type {const} */ (["debug", "messages"]);
 /** The states of all subscriptions are requested if at least a quarter of them is wanted here. */
 const LIST_SHARE = 4;
 
@@ -109,9 +133,12 @@ export class Porchlight extends Target {
   /** @type {Presence | undefined} */ #me;
   #topics = new Topics();
   #statuses;
-  #outgoing;
-  #incoming;
   #subscriber;
+  /** What was loaded when it was needed. */
+  /** @type {Set<import("./connection.js").Part>} */ #parts = new Set();
+  /** @type {Record<string, Promise<any> | undefined>} */ #loading = {};
+  /** What this device is to present itself as. */
+  /** @type {Availability | undefined} */ #availability;
   /** The states of all subscriptions are being received. */
   #isListing = false;
   /** Sessions that did not last, one after the other. */
@@ -129,6 +156,8 @@ export class Porchlight extends Target {
   #cancelRetry = () => {};
   #cancelRenewal = () => {};
   #cancelRefresh = () => {};
+  /** @type {import("./subscriber.js").Asking} */
+  #request = (...request) => this.#connection?.request(...request);
 
   /**
    * Use `connect()`.
@@ -141,14 +170,11 @@ export class Porchlight extends Target {
     this.#url = url;
     this.#options = options;
     this.#environment = environment;
-    /** @type {import("./subscriber.js").Asking} */
-    const request = (...request) => this.#connection?.request(...request);
-    const wake = () => this.#wake();
+    const request = this.#request;
+    const wake = this.#wake;
     this.#subscriber = new Subscriber(
       environment, this.#topics, (options.leaseSeconds ?? 3_600) * 1_000, request, wake);
     this.#statuses = new Statuses(environment, this.#subscriber, request, wake);
-    this.#outgoing = new Outgoing(environment, this.#subscriber, request, wake);
-    this.#incoming = new Incoming(environment, this.#subscriber, request);
     this.#stopListening = environment.listen(
       (wasHidden) => this.#hurry(wasHidden),
       () => this.#connection?.end(lost()));
@@ -195,7 +221,7 @@ export class Porchlight extends Target {
    */
   watch(accounts, { type = PRESENCE } = {}) {
     const names = typeof accounts === "string" ? [accounts] : accounts;
-    return new Watch(this.#topics, () => this.#wake(), type, names);
+    return new Watch(this.#topics, this.#wake, type, names);
   }
 
   /**
@@ -205,9 +231,12 @@ export class Porchlight extends Target {
    * @param {StatusOptions} options
    * @returns {Promise<void>} when the service has confirmed it
    */
-  async setStatus(value, { type = PRESENCE, text, seconds, durable } = {}) {
+  async setStatus(value, { type = PRESENCE, text, seconds, durable, whileOnline } = {}) {
     const params = { type, value, ext: text, onlineOnly: durable ? false : undefined };
-    return this.#statuses.write("publish", params, seconds);
+    if (!whileOnline) return this.#statuses.write("publish", params, seconds);
+    const held = { ...params, expiry: HELD_SECONDS };
+    const written = this.#statuses.write("publish", held);
+    await Promise.all([written, this.#ask("hold", "hold", held, written)]);
   }
 
   /**
@@ -220,28 +249,46 @@ export class Porchlight extends Target {
   }
 
   /**
+   * Sets how this device presents itself; what is omitted gets its default. It ends with the
+   * session, and is set again in the next one. The last call wins.
+   * @param {Availability} availability
+   * @returns {Promise<void>} when the service has confirmed it
+   */
+  async setAvailability({ show, text, priority } = {}) {
+    this.#availability = { show, text, priority };
+    return this.#present();
+  }
+
+  /**
+   * Sets which subscribers see the account. It belongs to the account, and stays until it is changed.
+   * @param {Visibility | "default"} visibility `open`: all; `approved`: accounts whose request it has
+   *   accepted; `hidden`: none; `default`: as the service says
+   * @returns {Promise<Visibility>} the one in force, when it is on disk
+   */
+  async setVisibility(visibility) {
+    return this.#ask("messages", "visibility", visibility);
+  }
+
+  /**
    * Sends a message to accounts. It waits for a session if there is none, and is repeated with the
    * same `ref` until it is confirmed or rejected. Messages are sent in the order of the calls.
    * @param {string | Iterable<string>} accounts
    * @param {string} body
-   * @param {MessageOptions} options
+   * @param {MessageOptions} [options]
    * @returns {Promise<import("./outgoing.js").Sent>} when the service has it on disk
    */
-  async send(accounts, body, { ext, expiry, device, ref } = {}) {
-    const names = typeof accounts === "string" ? [accounts] : [...accounts];
-    return this.#outgoing.message({ accounts: names, body, ext, device, ref }, expiry);
+  async send(accounts, body, options) {
+    return this.#ask("messages", "message", accounts, body, options);
   }
 
   /**
    * Sets what the service knows of this device: what is given replaces what it knew, and `""` or
    * `[]` removes. It waits for a session if there is none.
-   * @param {{ alias?: string, tags?: string | Iterable<string>, pushAddress?: string }} labels `alias` and
-   *   `tags`: by which app servers send to it; `pushAddress`: where push messages reach it
+   * @param {Labels} labels
    * @returns {Promise<import("./outgoing.js").DeviceLabels>} all of it, when it is on disk
    */
-  async setDevice({ alias, tags, pushAddress }) {
-    const list = typeof tags === "string" ? [tags] : tags && [...tags];
-    return this.#outgoing.device({ alias, tags: list, pushAddress });
+  async setDevice(labels) {
+    return this.#ask("messages", "device", labels);
   }
 
   /**
@@ -251,8 +298,7 @@ export class Porchlight extends Target {
    * @returns {Promise<void>} when the service knows the push address
    */
   async enablePush() {
-    const pushAddress = await subscribe(async () => (await this.#connected(), this.#pushKey));
-    await this.setDevice({ pushAddress });
+    return this.#ask("push", "enable");
   }
 
   /**
@@ -260,21 +306,23 @@ export class Porchlight extends Target {
    * @returns {Promise<void>} when the service has forgotten the push address
    */
   async disablePush() {
-    try {
-      await unsubscribe();
-    } finally {
-      await this.setDevice({ pushAddress: "" });
-    }
+    return this.#ask("push", "disable");
   }
 
   /**
    * The messages for the account, each once, for `for await`. It ends with the client, or when
    * another loop begins. A message is taken, and not sent to this account again, when the loop asks
    * for the next one. It needs the option `messages`.
+   * @returns {AsyncGenerator<import("./incoming.js").Message, void, void>}
    */
   messages() {
     if (!this.#options.messages) throw new TypeError("The option `messages` is not set.");
-    return this.#incoming.messages();
+    return this.#received();
+  }
+
+  /** @returns {AsyncGenerator<import("./incoming.js").Message, void, void>} */
+  async *#received() {
+    yield* await this.#ask("messages", "received");
   }
 
   /**
@@ -292,6 +340,49 @@ export class Porchlight extends Target {
    */
   reconnect() {
     this.#hurry();
+  }
+
+  /** Presents this device as the app has said. */
+  #present() {
+    const written = this.#statuses.write("setAvailability", this.#availability ?? {});
+    written.catch(() => {}); // It is the app's to look at it.
+    return written;
+  }
+
+  /**
+   * A part that is loaded when it is needed.
+   * @param {keyof import("./connection.js").Parts} name
+   * @returns {Promise<any>}
+   */
+  #part(name) {
+    return this.#loading[name] ??= this.#environment.parts[name]().then(({ begin }) => {
+      const part = begin({
+        porchlight: this,
+        environment: this.#environment,
+        statuses: this.#statuses,
+        subscriber: this.#subscriber,
+        request: this.#request,
+        PorchlightError,
+        wake: this.#wake,
+        pushKey: () => this.#pushKey,
+      }, this.#options);
+      this.#parts.add(part);
+      if (this.#condition === "closed") part.stop?.(this.#error ?? closed());
+      return part;
+    }, (error) => {
+      this.#loading[name] = undefined;
+      throw lost(error);
+    });
+  }
+
+  /**
+   * Calls a method of a part.
+   * @param {keyof import("./connection.js").Parts} part
+   * @param {string} method
+   * @param {any[]} options
+   */
+  async #ask(part, method, ...options) {
+    return (await this.#part(part))[method](...options);
   }
 
   #connect() {
@@ -316,8 +407,13 @@ export class Porchlight extends Target {
     try {
       token = await this.#token();
     } catch (/** @type {any} */ error) {
-      return connection.end(
+      return this.#isSignedOut(error) || connection.end(
         new PorchlightError(`No token: ${error?.message}`, "token", undefined, {}, error));
+    }
+    try {
+      await Promise.all(OPTIONAL.map((name) => this.#options[name] && this.#part(name)));
+    } catch (/** @type {any} */ error) {
+      return connection.end(error);
     }
     if (this.#connection !== connection) return;
     const account = this.#options.account ?? subject(token);
@@ -336,6 +432,16 @@ export class Porchlight extends Target {
   }
 
   /**
+   * Whether `token()` has said that there will be none: then this client ends.
+   * @param {any} error
+   */
+  #isSignedOut(error) {
+    if (error?.reason !== SIGNED_OUT) return false;
+    this.#end(true, error);
+    return true;
+  }
+
+  /**
    * The name of this device, which is not the same for each account.
    * @param {string} [account]
    */
@@ -348,20 +454,6 @@ export class Porchlight extends Target {
       this.#device = this.#environment.device(account);
     }
     return this.#device?.then(({ name }) => name);
-  }
-
-  /** Resolves when there is a session. */
-  #connected() {
-    /** @type {Promise<void>} */
-    const promise = new Promise((resolve, reject) => {
-      const look = () => {
-        if (this.#condition === "connected") resolve();
-        else if (this.#condition === "closed") reject(this.#error ?? closed());
-        else return this.addEventListener("change", look, { once: true });
-      };
-      look();
-    });
-    return promise;
   }
 
   #release() {
@@ -387,7 +479,7 @@ export class Porchlight extends Target {
   #end(logout, error) {
     const connection = this.#connection;
     const isLoggedIn = this.#since < Infinity;
-    this.#incoming.flush();
+    for (const part of this.#parts) part.leave?.(logout && isLoggedIn);
     this.#connection = undefined;
     this.#finish(error);
     if (logout && isLoggedIn) connection?.leave();
@@ -424,6 +516,7 @@ export class Porchlight extends Target {
       connection.keep(heartbeat, limits.frameBytesMax);
       if (isFunction && expires) this.#plan(connection, expires + now - time, time - now);
       this.#set("connected");
+      if (this.#availability) this.#present();
       this.#pump();
     }, (error) => {
       const { code = 0 } = error;
@@ -474,8 +567,7 @@ export class Porchlight extends Target {
     this.#cancelRefresh();
     this.#topics.lose();
     this.#statuses.lose();
-    this.#outgoing.lose();
-    this.#incoming.lose();
+    for (const part of this.#parts) part.lose?.();
     this.#isListing = false;
   }
 
@@ -497,13 +589,12 @@ export class Porchlight extends Target {
     connection?.end(lost());
     this.#stop();
     this.#stopListening();
+    for (const part of this.#parts) part.stop?.(error ?? closed());
     this.#statuses.end(error ?? closed());
-    this.#outgoing.end(error ?? closed());
     this.#set("closed", error);
     if (error) this.#environment.warn?.("Porchlight is closed: " + error.message);
     this.#release();
     this.#topics.end();
-    this.#incoming.end();
   }
 
   /**
@@ -520,10 +611,9 @@ export class Porchlight extends Target {
    * @param {any} params
    */
   #notified(method, params) {
+    for (const part of this.#parts) part.notified?.(method, params);
     if (method === "events") {
       for (const event of params.events) this.#topics.apply(event);
-    } else if (method === "messages") {
-      this.#incoming.receive(params.messages);
     } else if (method === "expired") {
       this.#subscriber.ended(params);
     } else if (method === "synced" && this.#isListing) {
@@ -534,11 +624,11 @@ export class Porchlight extends Target {
   }
 
   /** Sends what is due at the end of this turn, so that it is gathered. */
-  #wake() {
+  #wake = () => {
     if (this.#isWoken) return;
     this.#isWoken = true;
     queueMicrotask(() => this.#pump());
-  }
+  };
 
   #pump() {
     this.#isWoken = false;
@@ -547,9 +637,12 @@ export class Porchlight extends Target {
     if (this.#condition !== "connected") return;
     this.#subscriber.subscribe(now);
     this.#statuses.send();
-    this.#outgoing.send();
+    for (const part of this.#parts) part.send?.();
     const { error } = this.#topics;
-    if (error) this.#tell(error);
+    if (error) {
+      this.#tell(error);
+      this.#topics.look();
+    }
     this.#set("connected", error);
     this.#cancelRenewal();
     const wait = this.#topics.nextDue() - now;
@@ -572,7 +665,7 @@ export class Porchlight extends Target {
         if (!isCurrent() || this.#isOther(subject(token))) return;
         connection.request("refresh", { token },
           (result) => this.#plan(connection, result.expires - ahead, ahead), again);
-      }).catch(again);
+      }).catch((error) => this.#isSignedOut(error) || again());
     });
   }
 

@@ -1,16 +1,33 @@
 // @ts-check
-import { PorchlightError } from "./error.js";
+
+/** @typedef {import("./connection.js").Hooks} Hooks */
+/** @typedef {import("./connection.js").Part} Part */
 
 /** The service worker of the page, if it has one and the browser has push messages. */
 const worker = async () =>
   globalThis.PushManager && globalThis.navigator?.serviceWorker?.getRegistration();
 
 /**
- * Subscribes this browser to push messages.
- * @param {() => Promise<string | undefined>} key resolves with the key of the service
- * @returns {Promise<string>} the push address of this device
+ * Resolves when there is a session.
+ * @param {Hooks} hooks
+ * @returns {Promise<void>}
  */
-export const subscribe = async (key) => {
+const connected = ({ porchlight, PorchlightError }) => new Promise((resolve, reject) => {
+  const look = () => {
+    const { condition, error } = porchlight;
+    if (condition === "connected") resolve();
+    else if (condition !== "closed") porchlight.addEventListener("change", look, { once: true });
+    else reject(error ?? new PorchlightError("The client was closed.", "closed"));
+  };
+  look();
+});
+
+/**
+ * Subscribes this browser to push messages.
+ * @param {Hooks} hooks
+ */
+const enable = async (hooks) => {
+  const { porchlight, PorchlightError } = hooks;
   if (!await worker()) {
     const text = "The browser has no push messages, or the page no service worker.";
     throw new PorchlightError(text, "push_unavailable");
@@ -20,7 +37,8 @@ export const subscribe = async (key) => {
   if (await Notification.requestPermission() !== "granted") {
     throw new PorchlightError("Notifications are not allowed.", "push_denied");
   }
-  const applicationServerKey = await key();
+  await connected(hooks);
+  const applicationServerKey = hooks.pushKey();
   if (!applicationServerKey) {
     throw new PorchlightError("The service has no push-key.", "push_unavailable");
   }
@@ -30,11 +48,27 @@ export const subscribe = async (key) => {
     if (!await (await pushManager.getSubscription())?.unsubscribe()) throw error;
     return pushManager.subscribe(options);
   });
-  return JSON.stringify(subscription);
+  await porchlight.setDevice({ pushAddress: JSON.stringify(subscription) });
 };
 
-/** Ends what `subscribe` has begun, if anything. */
-export const unsubscribe = async () => {
-  const subscription = await (await worker())?.pushManager.getSubscription();
-  await subscription?.unsubscribe();
+/**
+ * Ends what `enable` has begun, if anything.
+ * @param {Hooks} hooks
+ */
+const disable = async ({ porchlight }) => {
+  try {
+    const subscription = await (await worker())?.pushManager.getSubscription();
+    await subscription?.unsubscribe();
+  } finally {
+    await porchlight.setDevice({ pushAddress: "" });
+  }
 };
+
+/**
+ * @param {Hooks} hooks
+ * @returns {Part & { enable: () => Promise<void>, disable: () => Promise<void> }}
+ */
+export const begin = (hooks) => ({
+  enable: () => enable(hooks),
+  disable: () => disable(hooks),
+});

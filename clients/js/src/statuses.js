@@ -9,8 +9,8 @@ import { PorchlightError, expired, isTransient } from "./error.js";
 /**
  * What a status shall be, and the promises of all calls that asked for it or for what it replaced.
  * @typedef {object} Write
- * @property {"publish" | "clear"} method
- * @property {{ type: number, value?: number, ext?: string, onlineOnly?: boolean }} params
+ * @property {"publish" | "clear" | "setAvailability"} method
+ * @property {{ type?: number, [name: string]: unknown }} params an availability has no type
  * @property {number} [seconds] how long it is to last, from the call on
  * @property {number} until when that ends
  * @property {() => void} [cancel] how to not repeat it
@@ -33,8 +33,10 @@ export class Statuses {
   #subscriber;
   #request;
   #wake;
-  /** @type {Map<number, Write>} */ #waiting = new Map();
-  /** @type {Map<number, Write>} */ #sent = new Map();
+  /** @type {Map<number | undefined, Write>} */ #waiting = new Map();
+  /** @type {Map<number | undefined, Write>} */ #sent = new Map();
+  /** The parameters of the last write of each type. */
+  /** @type {Map<number | undefined, Write["params"]>} */ #newest = new Map();
   /** Why nothing is sent any more. */
   /** @type {PorchlightError | undefined} */ #error;
 
@@ -62,12 +64,21 @@ export class Statuses {
     return new Promise((resolve, reject) => {
       if (this.#error) return reject(this.#error);
       const until = this.#environment.now() + /** @type {number} */ (seconds) * 1_000;
+      this.#newest.set(params.type, params);
       const older = this.#waiting.get(params.type);
       this.#waiting.set(params.type, replace(older, {
         method, params, seconds, until, calls: [[resolve, reject]],
       }));
       this.#wake();
     });
+  }
+
+  /**
+   * What was written last, unless it waits to be sent.
+   * @param {number} [type]
+   */
+  newest(type) {
+    if (!this.#waiting.has(type)) return this.#newest.get(type);
   }
 
   /** Sends what waits, except for types with a write that is not answered yet. */
@@ -98,7 +109,7 @@ export class Statuses {
     const { method, params, until, seconds } = write;
     const expiry = remaining(this.#environment, until, seconds);
     if (expiry === 0) return this.#settle(write, expired());
-    this.#request(method, { ...params, expiry }, () => {
+    this.#request(method, { expiry, ...params }, () => {
       this.#subscriber.failures = 0;
       this.#settle(write);
       this.#wake();

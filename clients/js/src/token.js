@@ -9,8 +9,8 @@ export const subject = (token) => {
   try {
     const [, payload] = /** @type {string} */ (token).split(".");
     const bytes = atob(payload.replace(/-/g, "+").replace(/_/g, "/"));
-    const text = new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));
-    return JSON.parse(text).sub;
+    // Bytes of UTF-8, each as a character, become text.
+    return JSON.parse(decodeURIComponent(escape(bytes))).sub;
   } catch {
     // The service will say what is wrong with it.
   }

@@ -1,4 +1,5 @@
 // @ts-check
+import { isTransient } from "./error.js";
 
 /** The type of presence: whether an account is online, and its status. */
 export const PRESENCE = 1;
@@ -9,6 +10,9 @@ export const PRESENCE = 1;
  * @property {string} client the kind of client: `web`, `ios` ...
  * @property {string} device its name
  * @property {boolean} [push] it is not connected and only push-reachable
+ * @property {"chat" | "away" | "xa" | "dnd"} [show] how it presents itself; absent: available
+ * @property {string} [text] what the user says about it
+ * @property {number} [priority] absent: 0
  */
 
 /**
@@ -27,8 +31,9 @@ export const PRESENCE = 1;
  * @typedef {object} PresenceMembers
  * @property {string} account
  * @property {number} type
- * @property {"online" | "offline" | "unknown"} is `unknown` until the service has answered, and
- *   for types from 100 up, which do not say it
+ * @property {"online" | "away" | "offline" | "unknown"} is `away`: online, and away on each
+ *   connected device; `unknown` until the service has answered, and for types from 100 up, which do
+ *   not say it
  * @property {boolean} live it is current; false: it may be old, or nothing is known yet
  * @property {readonly Device[]} devices in order of login
  * @property {Status} [status] what the account has set, if it has not expired
@@ -50,6 +55,17 @@ export const PRESENCE = 1;
  * @property {import("./error.js").PorchlightError} [error] why it is not subscribed to
  * @property {Set<Observer>} observers
  */
+
+/**
+ * Devices that are not connected do not tell whether the user is there.
+ * @param {readonly Device[]} devices
+ */
+const reach = (devices) => {
+  const connected = devices.filter(({ push }) => !push);
+  const isAway =
+    connected[0] && connected.every(({ show }) => show === "away" || show === "xa");
+  return isAway ? "away" : devices[0] ? "online" : "offline";
+};
 
 /**
  * @param {Topic} topic
@@ -77,7 +93,8 @@ const ask = (topic) => {
 /** The topics that are wanted, and those that were and may still have a subscription. */
 export class Topics {
   /** @type {Map<string, Topic>} */ #topics = new Map();
-  /** What to call when no more changes will follow. @type {Set<() => void>} */ ends = new Set();
+  /** What to call when no more changes will follow, or something is not subscribed to. */
+  /** @type {Set<() => void>} */ looks = new Set();
   isOver = false;
   #session = 0;
   /** Something is no longer wanted that has a subscription: there is room for something else. */
@@ -86,7 +103,11 @@ export class Topics {
   /** No more changes will follow. */
   end() {
     this.isOver = true;
-    for (const end of this.ends) end();
+    this.look();
+  }
+
+  look() {
+    for (const look of this.looks) look();
   }
 
   /**
@@ -140,7 +161,7 @@ export class Topics {
     const presence = {
       account: publisher,
       type,
-      is: online ? (online.length ? "online" : "offline") : "unknown",
+      is: online ? reach(online) : "unknown",
       live: true,
       devices: online ?? [],
       status: status && { value: status.value, text: status.ext, expires: status.expires },
@@ -242,6 +263,15 @@ export class Topics {
     for (const { error, observers } of this.#topics.values()) {
       if (error && observers.size) return error;
     }
+  }
+
+  /**
+   * Whether the service has answered, for good or for now: with a state, or with a refusal.
+   * @param {Presence} presence
+   */
+  isKnown({ type, account, cause }) {
+    const error = this.#topics.get(type + ":" + account)?.error;
+    return !!cause || (!!error && !isTransient(error));
   }
 
   /** Asks for what is not current as soon as possible. */

@@ -30,10 +30,10 @@ export class Watch extends Target {
   #wake;
   /** @type {Map<string, Presence>} */ #map = new Map();
   /** @type {Map<string, Presence | undefined> | undefined} */ #changes;
-  /** @type {Set<() => void>} */ #ends = new Set();
+  /** @type {Set<() => void>} */ #looks = new Set();
   #isClosed = false;
-  #end = () => {
-    for (const end of this.#ends) end();
+  #look = () => {
+    for (const look of this.#looks) look();
   };
   /** @param {Presence} presence */
   #observe = (presence) => {
@@ -54,7 +54,7 @@ export class Watch extends Target {
     this.#type = type;
     this.#wake = wake;
     this.add(...accounts);
-    topics.ends.add(this.#end);
+    topics.looks.add(this.#look);
   }
 
   /** How many accounts are watched. */
@@ -97,8 +97,47 @@ export class Watch extends Target {
    * Each account, and what is known of it.
    * @returns {IterableIterator<[string, Presence]>}
    */
-  [Symbol.iterator]() {
+  entries() {
     return this.#map.entries();
+  }
+
+  /**
+   * The same as `entries()`.
+   * @returns {IterableIterator<[string, Presence]>}
+   */
+  [Symbol.iterator]() {
+    return this.entries();
+  }
+
+  /**
+   * Calls a function with each presence, its account and this watch.
+   * @param {(presence: Presence, account: string, watch: Watch) => void} action
+   * @param {unknown} [self] its `this`
+   */
+  forEach(action, self) {
+    this.#map.forEach((presence, account) => action.call(self, presence, account, this));
+  }
+
+  /**
+   * Resolves when the service has answered for each account that is watched then: with `true` if all
+   * are known, with `false` if it has refused some, or the watch or the client was closed before. It
+   * never rejects. What is known may be old: see `live`.
+   * @returns {Promise<boolean>}
+   */
+  get ready() {
+    return new Promise((resolve) => {
+      const look = () => {
+        const all = [...this.values()];
+        const isOver = this.#isClosed || this.#topics.isOver;
+        if (!isOver && !all.every((presence) => this.#topics.isKnown(presence))) return;
+        this.removeEventListener("change", look);
+        this.#looks.delete(look);
+        resolve(!this.#isClosed && all.every(({ cause }) => cause));
+      };
+      this.addEventListener("change", look);
+      this.#looks.add(look);
+      look();
+    });
   }
 
   /**
@@ -136,8 +175,8 @@ export class Watch extends Target {
     this.#isClosed = true;
     for (const account of this.#map.keys()) this.#topics.leave(this.#type, account, this.#observe);
     this.#map.clear();
-    this.#topics.ends.delete(this.#end);
-    this.#end();
+    this.#topics.looks.delete(this.#look);
+    this.#look();
     this.#wake();
   }
 
@@ -161,9 +200,9 @@ export class Watch extends Target {
       for (const [account, presence] of detail) changes.set(account, presence);
       wake();
     };
-    const end = () => wake();
+    const look = () => wake();
     this.addEventListener("change", listener);
-    this.#ends.add(end);
+    this.#looks.add(look);
     try {
       while (!this.#isClosed) {
         if (changes.size) {
@@ -178,7 +217,7 @@ export class Watch extends Target {
       }
     } finally {
       this.removeEventListener("change", listener);
-      this.#ends.delete(end);
+      this.#looks.delete(look);
     }
   }
 

@@ -1,8 +1,8 @@
 // How an app uses the types: checked, not run.
-import { connect, Porchlight, PorchlightError, Watch } from "porchlight";
+import { connect, Porchlight, PorchlightError, SignedOut, Watch } from "porchlight";
 import type {
-  Changes, Condition, Device, Message, MessageOptions, Options, Presence, Sent, Status,
-  StatusOptions,
+  Availability, Changes, Condition, Device, Message, MessageOptions, Options, Presence, Sent, Status,
+  StatusOptions, Visibility,
 } from "porchlight";
 
 const options: Options = { token: async () => "a.b.c", leaseSeconds: 600, messages: true };
@@ -13,10 +13,23 @@ const songs = porchlight.watch(new Set(["bob"]), { type: 100 });
 friends.addEventListener("change", (event) => {
   for (const [account, presence] of event.detail) {
     const name: string = account;
-    const is: "online" | "offline" | "unknown" | undefined = presence?.is;
+    const is: "online" | "away" | "offline" | "unknown" | undefined = presence?.is;
     console.log(name, is);
   }
 }, { once: true });
+
+const map: ReadonlyMap<string, Presence> = friends;
+friends.forEach((presence, account, watch) => console.log(presence.is, account.length, watch.size));
+const show: "chat" | "away" | "xa" | "dnd" | undefined = map.get("bob")?.devices[0]?.show;
+console.log(show);
+
+connect("wss://presence.example.com", {
+  token: () => { throw new SignedOut(); },
+  debug: (text) => console.log(text.length),
+});
+connect("wss://presence.example.com", { account: "alice", debug: true });
+// @ts-expect-error A function that asks for a token returns it.
+connect("wss://presence.example.com", { token: () => {} });
 
 const bob: Presence | undefined = friends.get("bob");
 const status: Status | undefined = bob?.status;
@@ -46,6 +59,15 @@ export async function main() {
   await porchlight.setStatus(10_001, { text: "in a meeting", seconds: 3_600, durable: true });
   const hour: StatusOptions = { text: "at lunch", seconds: 3_600 };
   await porchlight.setStatus(10_002, hour);
+  await porchlight.setStatus(10_003, { whileOnline: true });
+  const isKnown: boolean = await friends.ready;
+  const busy: Availability = { show: "dnd", text: "until noon", priority: -1 };
+  await porchlight.setAvailability(busy);
+  await porchlight.setAvailability();
+  // @ts-expect-error There is no such word.
+  await porchlight.setAvailability({ show: "gone" });
+  const visibility: Visibility = await porchlight.setVisibility("default");
+  console.log(isKnown, visibility);
   await porchlight.clearStatus();
   await porchlight.clearStatus({ type: 100 });
   const minute: MessageOptions = { ext: "{}", expiry: 60, device: "phone", ref: "m1" };

@@ -7,7 +7,7 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { connect } from "../src/node.js";
+import { SignedOut, connect } from "../src/node.js";
 import { Service, binary, until } from "./service.js";
 
 const timeout = 30_000;
@@ -69,6 +69,29 @@ for (const [transport, skip] of transports) describe(`by ${transport}`, { timeou
     assert.equal(friends.get("bob").cause, "logout");
     assert(friends.get("bob").lastSeen);
     assert.equal(bob.condition, "closed");
+  });
+
+  test("a status ends with the session, and how a device presents itself does", async () => {
+    const friends = client("anna").watch(["berta"]);
+    assert.equal(await friends.ready, true);
+    const [desk, phone] = ["desk", "phone"].map((device) => client("berta", { device }));
+    await desk.setStatus(10_001, { text: "busy", whileOnline: true });
+    await desk.setAvailability({ show: "away" });
+    await one(friends, "berta", ({ is, devices }) => is === "online" && devices.length === 2);
+    await phone.setAvailability({ show: "xa", text: "asleep" });
+    await one(friends, "berta", ({ is }) => is === "away");
+    await phone.setAvailability({ show: "dnd", priority: 5 });
+    await one(friends, "berta", ({ is }) => is === "online");
+    const { show, priority } = friends.get("berta").devices.find(({ device }) => device === "phone");
+    assert.deepEqual([show, priority], ["dnd", 5]);
+    assert.equal(friends.get("berta").status.text, "busy");
+    desk.close();
+    await one(friends, "berta", ({ status, devices }) => !status && devices.length === 1);
+    assert.equal(await phone.setVisibility("hidden"), "hidden");
+    await one(friends, "berta", ({ cause }) => cause === "hidden");
+    assert.equal(await phone.setVisibility("default"), "open");
+    await one(friends, "berta", ({ is }) => is === "online");
+    phone.close();
   });
 
   test("1,000 accounts with long names and texts, in answers of several frames", async () => {
@@ -218,6 +241,23 @@ describe("a service with tokens", { timeout, skip: isMissing }, () => {
     assert.deepEqual(warnings, [`Porchlight is closed: ${quentin.error.message}`]);
     assert.equal(quentin.error.code, 401);
     await assert.rejects(quentin.setStatus(10_001), { code: 401 });
+  });
+
+  test("a user who signs out is logged out for good", async () => {
+    let isSignedOut = false;
+    const olga = connect(service.url, {
+      device: "test",
+      token: () => {
+        if (isSignedOut) throw new SignedOut();
+        return token("olga", "8s");
+      },
+    });
+    await until(olga, () => olga.condition === "connected");
+    isSignedOut = true;
+    await until(olga, () => olga.condition === "closed");
+    assert.equal(olga.error.reason, "signed_out");
+    assert(olga.error instanceof SignedOut);
+    await assert.rejects(olga.setStatus(10_001), { reason: "signed_out" });
   });
 
   test("an invalid token is tried again with a new one", async () => {

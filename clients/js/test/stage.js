@@ -1,7 +1,12 @@
 // Plays a scenario of ../../scenarios to the SDK: a scripted service, and a clock that stands still
 // unless a step moves it.
 import assert from "node:assert/strict";
+import * as debug from "../src/debug.js";
+import { SignedOut } from "../src/error.js";
+import * as hold from "../src/hold.js";
+import * as messages from "../src/messages.js";
 import { Porchlight } from "../src/porchlight.js";
+import * as push from "../src/push.js";
 
 const BEGIN = 1_800_000_000_000;
 /** The service's clock is ahead of the client's. */
@@ -126,10 +131,11 @@ export class Stage {
     const token = tokens && (async () => {
       const token = this.tokens.length > 1 ? this.tokens.shift() : this.tokens[0];
       if (token === null) throw new Error("the app has no token now");
+      if (token.signedOut) throw new SignedOut();
       if (token.after) await new Promise((done) => this.clock.after(token.after * 1_000, done));
       return token.token ?? token;
     });
-    this.porchlight = new Porchlight("wss://example.com/v1/socket", { token, ...options }, {
+    this.environment = {
       now: () => this.clock.now,
       after: (milliseconds, action) => this.clock.after(milliseconds, action),
       random: () => this.random[this.#randoms++ % this.random.length],
@@ -149,7 +155,15 @@ export class Stage {
       isHidden: () => this.isHidden,
       warn: (text) => this.warnings.push(text),
       client: "web",
-    });
+      parts: {
+        debug: async () => debug,
+        hold: async () => hold,
+        messages: async () => messages,
+        push: async () => push,
+      },
+    };
+    this.porchlight =
+      new Porchlight("wss://example.com/v1/socket", { token, ...options }, this.environment);
     this.started = 0;
   }
 
@@ -332,6 +346,18 @@ export class Stage {
     this.#call(as, this.porchlight.clearStatus(options));
   }
 
+  on_setsAvailability(availability, { as }) {
+    this.#call(as, this.porchlight.setAvailability(availability));
+  }
+
+  on_setsVisibility(visibility, { as }) {
+    this.#call(as, this.porchlight.setVisibility(visibility));
+  }
+
+  on_awaits(name, { as }) {
+    this.#call(as, this.watches.get(name).ready);
+  }
+
   on_sends({ accounts, body, ...options }, { as }) {
     this.#call(as, this.porchlight.send(names(accounts), body, options));
   }
@@ -359,7 +385,8 @@ export class Stage {
 
   #call(as, promise) {
     this.calls.set(as, "pending");
-    promise.then(() => this.calls.set(as, "done"), (error) => this.calls.set(as, error.reason));
+    const outcome = (value) => typeof value === "object" ? "done" : value ?? "done";
+    promise.then((value) => this.calls.set(as, outcome(value)), (error) => this.calls.set(as, error.reason));
   }
 
   // What the app sees.

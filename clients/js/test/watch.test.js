@@ -31,6 +31,57 @@ test("it is a map", () => {
   assert.throws(() => watch.add(5), TypeError);
 });
 
+test("it has all that a Map has to read it", () => {
+  const watch = create("bob", "carol");
+  const map = new Map(watch);
+  const names = Object.getOwnPropertyNames(Map.prototype);
+  for (const name of names) {
+    if (["constructor", "set", "clear"].includes(name)) continue;
+    assert(name in watch, name);
+  }
+  assert.deepEqual([...watch.entries()], [...map.entries()]);
+  const seen = [];
+  watch.forEach(function (presence, account, all) {
+    seen.push([this.self, presence, account, all]);
+  }, { self: 1 });
+  assert.deepEqual(seen, [
+    [1, map.get("bob"), "bob", watch], [1, map.get("carol"), "carol", watch],
+  ]);
+});
+
+test("ready settles in each case", async () => {
+  assert.equal(await create().ready, true);
+  const watch = create("bob", "carol");
+  const outcomes = [];
+  watch.ready.then((outcome) => outcomes.push(outcome));
+  await turn();
+  event("bob", 1);
+  await turn();
+  assert.deepEqual(outcomes, []);
+  event("carol", 1);
+  await turn();
+  assert.deepEqual(outcomes, [true]);
+  assert.equal(await watch.ready, true);
+  // What was asked for and is deleted is not waited for.
+  watch.add("dan");
+  watch.ready.then((outcome) => outcomes.push(outcome));
+  watch.delete("dan");
+  await turn();
+  assert.deepEqual(outcomes, [true, true]);
+  const others = create("erin");
+  others.ready.then((outcome) => outcomes.push(outcome));
+  others.close();
+  await turn();
+  assert.deepEqual(outcomes, [true, true, false]);
+  assert.equal(await others.ready, false);
+  const last = create("frank");
+  last.ready.then((outcome) => outcomes.push(outcome));
+  topics.end();
+  await turn();
+  assert.deepEqual(outcomes, [true, true, false, false]);
+  assert.equal(await create("bob").ready, true, "it is known, if old");
+});
+
 test("changes of a turn are one event, with the newest of each account", async () => {
   const watch = create("bob", "carol");
   await turn();

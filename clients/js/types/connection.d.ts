@@ -16,6 +16,37 @@ export function lost(cause?: {
  * @property {(code?: number, reason?: string, cause?: Error) => void} closed
  */
 /**
+ * What is loaded only when it is needed. In Node it is there.
+ * @typedef {object} Parts
+ * @property {() => Promise<PartModule>} debug
+ * @property {() => Promise<PartModule>} hold
+ * @property {() => Promise<PartModule>} messages
+ * @property {() => Promise<PartModule>} push
+ */
+/** @typedef {import("./porchlight.js").Options} Options */
+/** @typedef {{ begin: (hooks: Hooks, options: Options) => Part }} PartModule */
+/**
+ * What such a part may use.
+ * @typedef {object} Hooks
+ * @property {import("./porchlight.js").Porchlight} porchlight
+ * @property {Environment} environment
+ * @property {import("./statuses.js").Statuses} statuses
+ * @property {import("./subscriber.js").Subscriber} subscriber knows how long to wait after an error
+ * @property {import("./subscriber.js").Asking} request
+ * @property {typeof PorchlightError} PorchlightError the class that the app knows
+ * @property {() => string | undefined} pushKey that of the service, if there is a session
+ * @property {() => void} wake calls `send` soon
+ */
+/**
+ * What it is told.
+ * @typedef {object} Part
+ * @property {(error: PorchlightError) => void} [stop] there will be no further session
+ * @property {(isLogout: boolean) => void} [leave] before that, while there is a connection
+ * @property {() => void} [send] there is a session, and something has changed
+ * @property {() => void} [lose] the connection was lost
+ * @property {(method: string, params: any) => void} [notified] by the service
+ */
+/**
  * What the SDK needs of the outside. Tests have a clock and a service of their own.
  * @typedef {object} Environment
  * @property {() => number} now in milliseconds
@@ -26,6 +57,7 @@ export function lost(cause?: {
  * @property {(back: (wasHidden?: boolean) => void, offline: () => void) => () => void} listen
  *   `back`: the network is back, or the page is not hidden any more; returns how to stop
  * @property {string} client
+ * @property {Parts} parts
  * @property {(text: string) => void} [warn] tells the developer
  * @property {() => boolean} [isHidden] timers run late, and prove nothing
  */
@@ -93,6 +125,69 @@ export type WireEvents = {
     closed: (code?: number, reason?: string, cause?: Error) => void;
 };
 /**
+ * What is loaded only when it is needed. In Node it is there.
+ */
+export type Parts = {
+    debug: () => Promise<PartModule>;
+    hold: () => Promise<PartModule>;
+    messages: () => Promise<PartModule>;
+    push: () => Promise<PartModule>;
+};
+export type Options = import("./porchlight.js").Options;
+export type PartModule = {
+    begin: (hooks: Hooks, options: Options) => Part;
+};
+/**
+ * What such a part may use.
+ */
+export type Hooks = {
+    porchlight: import("./porchlight.js").Porchlight;
+    environment: Environment;
+    statuses: import("./statuses.js").Statuses;
+    /**
+     * knows how long to wait after an error
+     */
+    subscriber: import("./subscriber.js").Subscriber;
+    request: import("./subscriber.js").Asking;
+    /**
+     * the class that the app knows
+     */
+    PorchlightError: typeof PorchlightError;
+    /**
+     * that of the service, if there is a session
+     */
+    pushKey: () => string | undefined;
+    /**
+     * calls `send` soon
+     */
+    wake: () => void;
+};
+/**
+ * What it is told.
+ */
+export type Part = {
+    /**
+     * there will be no further session
+     */
+    stop?: ((error: PorchlightError) => void) | undefined;
+    /**
+     * before that, while there is a connection
+     */
+    leave?: ((isLogout: boolean) => void) | undefined;
+    /**
+     * there is a session, and something has changed
+     */
+    send?: (() => void) | undefined;
+    /**
+     * the connection was lost
+     */
+    lose?: (() => void) | undefined;
+    /**
+     * by the service
+     */
+    notified?: ((method: string, params: any) => void) | undefined;
+};
+/**
  * What the SDK needs of the outside. Tests have a clock and a service of their own.
  */
 export type Environment = {
@@ -118,6 +213,7 @@ export type Environment = {
      */
     listen: (back: (wasHidden?: boolean) => void, offline: () => void) => () => void;
     client: string;
+    parts: Parts;
     /**
      * tells the developer
      */

@@ -3,6 +3,8 @@
  * @typedef {import("./porchlight.js").TLSOptions} TLSOptions
  * @typedef {import("./porchlight.js").StatusOptions} StatusOptions
  * @typedef {import("./porchlight.js").MessageOptions} MessageOptions
+ * @typedef {import("./porchlight.js").Availability} Availability
+ * @typedef {import("./porchlight.js").Visibility} Visibility
  * @typedef {import("./incoming.js").Message} Message
  * @typedef {import("./outgoing.js").Sent} Sent
  * @typedef {import("./outgoing.js").DeviceLabels} DeviceLabels
@@ -21,13 +23,14 @@
  * @param {Options} [options]
  */
 export function connect(url: string | URL, options?: import("./porchlight.js").Options | undefined): Porchlight;
-export { PorchlightError } from "./error.js";
 export { Watch } from "./watch.js";
 export { Porchlight };
 export type Options = import("./porchlight.js").Options;
 export type TLSOptions = import("./porchlight.js").TLSOptions;
 export type StatusOptions = import("./porchlight.js").StatusOptions;
 export type MessageOptions = import("./porchlight.js").MessageOptions;
+export type Availability = import("./porchlight.js").Availability;
+export type Visibility = import("./porchlight.js").Visibility;
 export type Message = import("./incoming.js").Message;
 export type Sent = import("./outgoing.js").Sent;
 export type DeviceLabels = import("./outgoing.js").DeviceLabels;
@@ -37,3 +40,4 @@ export type Status = import("./topics.js").Status;
 export type Device = import("./topics.js").Device;
 export type Changes = import("./watch.js").Changes;
 import { Porchlight } from "./porchlight.js";
+export { PorchlightError, SignedOut } from "./error.js";

@@ -5,7 +5,7 @@
  * @param {import("./porchlight.js").Options} [options]
  */
 export function connect(url: string | URL, options?: import("./porchlight.js").Options | undefined): Porchlight;
-export { PorchlightError } from "./error.js";
 export { Watch } from "./watch.js";
 export { Porchlight };
 import { Porchlight } from "./porchlight.js";
+export { PorchlightError, SignedOut } from "./error.js";

@@ -21,7 +21,7 @@
 /**
  * A call that is not settled.
  * @typedef {object} Call
- * @property {"send" | "setDevice"} method
+ * @property {"send" | "setDevice" | "setVisibility"} method
  * @property {object} params
  * @property {number} [expiry] how long a message waits, from the call on, in seconds
  * @property {number} until when that ends
@@ -38,26 +38,29 @@ export class Outgoing {
      * @param {Subscriber} subscriber knows how long to wait after an error
      * @param {Asking} request
      * @param {() => void} wake calls `send` soon
+     * @param {typeof import("./error.js").PorchlightError} PorchlightError the class that the app knows
      */
-    constructor(environment: Environment, subscriber: Subscriber, request: Asking, wake: () => void);
+    constructor(environment: Environment, subscriber: Subscriber, request: Asking, wake: () => void, PorchlightError: typeof import("./error.js").PorchlightError);
     /**
      * Sends a message when there is a session. It keeps its `ref` when it is repeated.
-     * @param {{ accounts: string[], body: string, ref?: string, [name: string]: unknown }} params
-     * @param {number} [expiry] in seconds
+     * @param {string | Iterable<string>} accounts
+     * @param {string} body
+     * @param {import("./porchlight.js").MessageOptions} [options]
      * @returns {Promise<Sent>} when the service has confirmed it
      */
-    message({ ref, ...params }: {
-        [name: string]: unknown;
-        accounts: string[];
-        body: string;
-        ref?: string | undefined;
-    }, expiry?: number | undefined): Promise<Sent>;
+    message(accounts: string | Iterable<string>, body: string, options?: import("./porchlight.js").MessageOptions | undefined): Promise<Sent>;
     /**
      * Sets what the service knows of this device when there is a session.
-     * @param {object} params
+     * @param {import("./porchlight.js").Labels} labels
      * @returns {Promise<DeviceLabels>} as it is when the service has confirmed it
      */
-    device(params: object): Promise<DeviceLabels>;
+    device({ alias, tags, pushAddress }: import("./porchlight.js").Labels): Promise<DeviceLabels>;
+    /**
+     * Sets which subscribers see the account when there is a session.
+     * @param {string} visibility
+     * @returns {Promise<import("./porchlight.js").Visibility>} the one in force
+     */
+    visibility(visibility: string): Promise<import("./porchlight.js").Visibility>;
     /** Sends the first that waits, unless one is not answered yet. */
     send(): void;
     /** The connection was lost: the outcome of what was sent is unknown. */
@@ -107,7 +110,7 @@ export type DeviceLabels = {
  * A call that is not settled.
  */
 export type Call = {
-    method: "send" | "setDevice";
+    method: "send" | "setDevice" | "setVisibility";
     params: object;
     /**
      * how long a message waits, from the call on, in seconds

@@ -39,7 +39,7 @@ export class Porchlight extends Porchlight_base {
      * @param {StatusOptions} options
      * @returns {Promise<void>} when the service has confirmed it
      */
-    setStatus(value: number, { type, text, seconds, durable }?: StatusOptions): Promise<void>;
+    setStatus(value: number, { type, text, seconds, durable, whileOnline }?: StatusOptions): Promise<void>;
     /**
      * Clears the status of the account.
      * @param {{ type?: number }} options
@@ -49,26 +49,35 @@ export class Porchlight extends Porchlight_base {
         type?: number;
     }): Promise<void>;
     /**
+     * Sets how this device presents itself; what is omitted gets its default. It ends with the
+     * session, and is set again in the next one. The last call wins.
+     * @param {Availability} availability
+     * @returns {Promise<void>} when the service has confirmed it
+     */
+    setAvailability({ show, text, priority }?: Availability): Promise<void>;
+    /**
+     * Sets which subscribers see the account. It belongs to the account, and stays until it is changed.
+     * @param {Visibility | "default"} visibility `open`: all; `approved`: accounts whose request it has
+     *   accepted; `hidden`: none; `default`: as the service says
+     * @returns {Promise<Visibility>} the one in force, when it is on disk
+     */
+    setVisibility(visibility: Visibility | "default"): Promise<Visibility>;
+    /**
      * Sends a message to accounts. It waits for a session if there is none, and is repeated with the
      * same `ref` until it is confirmed or rejected. Messages are sent in the order of the calls.
      * @param {string | Iterable<string>} accounts
      * @param {string} body
-     * @param {MessageOptions} options
+     * @param {MessageOptions} [options]
      * @returns {Promise<import("./outgoing.js").Sent>} when the service has it on disk
      */
-    send(accounts: string | Iterable<string>, body: string, { ext, expiry, device, ref }?: MessageOptions): Promise<import("./outgoing.js").Sent>;
+    send(accounts: string | Iterable<string>, body: string, options?: MessageOptions | undefined): Promise<import("./outgoing.js").Sent>;
     /**
      * Sets what the service knows of this device: what is given replaces what it knew, and `""` or
      * `[]` removes. It waits for a session if there is none.
-     * @param {{ alias?: string, tags?: string | Iterable<string>, pushAddress?: string }} labels `alias` and
-     *   `tags`: by which app servers send to it; `pushAddress`: where push messages reach it
+     * @param {Labels} labels
      * @returns {Promise<import("./outgoing.js").DeviceLabels>} all of it, when it is on disk
      */
-    setDevice({ alias, tags, pushAddress }: {
-        alias?: string;
-        tags?: string | Iterable<string>;
-        pushAddress?: string;
-    }): Promise<import("./outgoing.js").DeviceLabels>;
+    setDevice(labels: Labels): Promise<import("./outgoing.js").DeviceLabels>;
     /**
      * Has the service push the messages to this browser that no device has taken in time. Call it
      * when the user has clicked: browsers then ask whether notifications are allowed. The page needs
@@ -85,6 +94,7 @@ export class Porchlight extends Porchlight_base {
      * The messages for the account, each once, for `for await`. It ends with the client, or when
      * another loop begins. A message is taken, and not sent to this account again, when the loop asks
      * for the next one. It needs the option `messages`.
+     * @returns {AsyncGenerator<import("./incoming.js").Message, void, void>}
      */
     messages(): AsyncGenerator<Readonly<import("./incoming.js").MessageMembers>, void, void>;
     /**
@@ -105,7 +115,8 @@ export class Porchlight extends Porchlight_base {
 export type Options = {
     /**
      * a signed token of the account, or
-     * how to get a new one; it is called for each login, and before the token expires
+     * how to get a new one; it is called for each login, and before the token expires. If it throws a
+     * `SignedOut`, the client is closed
      */
     token?: string | (() => string | Promise<string>) | undefined;
     /**
@@ -133,6 +144,11 @@ export type Options = {
      * how long subscriptions last if they are not renewed
      */
     leaseSeconds?: number | undefined;
+    /**
+     * `true`: the console says what happens; or
+     * what is given each line instead. Tokens, texts and messages are not part of it
+     */
+    debug?: boolean | ((text: string) => void) | undefined;
     /**
      * for `porchlights://` in Node, Deno and Bun
      */
@@ -166,7 +182,45 @@ export type StatusOptions = {
      * it survives a crash of the service from its confirmation on
      */
     durable?: boolean | undefined;
+    /**
+     * it ends with this session: `close()` clears it, and 10 minutes
+     * after a connection was lost it expires. `seconds` has no effect
+     */
+    whileOnline?: boolean | undefined;
 };
+export type Labels = {
+    /**
+     * by which app servers send to the device
+     */
+    alias?: string | undefined;
+    /**
+     * the same
+     */
+    tags?: string | Iterable<string> | undefined;
+    /**
+     * where push messages reach it
+     */
+    pushAddress?: string | undefined;
+};
+/**
+ * How a device presents itself.
+ */
+export type Availability = {
+    /**
+     * `xa`: away for a long time; `dnd`:
+     * do not disturb (default: `available`)
+     */
+    show?: "chat" | "away" | "xa" | "dnd" | "available" | undefined;
+    /**
+     * what the user says about it, at most 1024 bytes
+     */
+    text?: string | undefined;
+    /**
+     * -128 to 127 (default: 0): the device with the highest is preferred
+     */
+    priority?: number | undefined;
+};
+export type Visibility = "open" | "approved" | "hidden";
 export type MessageOptions = {
     /**
      * for the app

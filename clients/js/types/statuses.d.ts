@@ -18,6 +18,14 @@ export class Statuses {
      * @returns {Promise<void>} when the service has confirmed it
      */
     write(method: Write["method"], params: Write["params"], seconds?: number | undefined): Promise<void>;
+    /**
+     * What was written last, unless it waits to be sent.
+     * @param {number} [type]
+     */
+    newest(type?: number | undefined): {
+        [name: string]: unknown;
+        type?: number | undefined;
+    } | undefined;
     /** Sends what waits, except for types with a write that is not answered yet. */
     send(): void;
     /** The connection was lost: the outcome of what was sent is unknown. */
@@ -33,12 +41,13 @@ export type Subscriber = import("./subscriber.js").Subscriber;
  * What a status shall be, and the promises of all calls that asked for it or for what it replaced.
  */
 export type Write = {
-    method: "publish" | "clear";
+    method: "publish" | "clear" | "setAvailability";
+    /**
+     * an availability has no type
+     */
     params: {
-        type: number;
-        value?: number;
-        ext?: string;
-        onlineOnly?: boolean;
+        [name: string]: unknown;
+        type?: number | undefined;
     };
     /**
      * how long it is to last, from the call on

@@ -2,10 +2,12 @@
 export const PRESENCE: 1;
 /** The topics that are wanted, and those that were and may still have a subscription. */
 export class Topics {
-    /** What to call when no more changes will follow. @type {Set<() => void>} */ ends: Set<any>;
+    /** What to call when no more changes will follow, or something is not subscribed to. */
+    /** @type {Set<() => void>} */ looks: Set<() => void>;
     isOver: boolean;
     /** No more changes will follow. */
     end(): void;
+    look(): void;
     /**
      * Adds an observer, which is given each change, and returns what is known.
      * @param {number} type
@@ -61,6 +63,11 @@ export class Topics {
     count(now: number): number;
     /** Why something that is wanted is not subscribed to. */
     get error(): import("./error.js").PorchlightError | undefined;
+    /**
+     * Whether the service has answered, for good or for now: with a state, or with a refusal.
+     * @param {Presence} presence
+     */
+    isKnown({ type, account, cause }: Readonly<PresenceMembers>): boolean;
     /** Asks for what is not current as soon as possible. */
     refresh(): void;
     /**
@@ -86,6 +93,18 @@ export type Device = {
      * it is not connected and only push-reachable
      */
     push?: boolean | undefined;
+    /**
+     * how it presents itself; absent: available
+     */
+    show?: "chat" | "away" | "xa" | "dnd" | undefined;
+    /**
+     * what the user says about it
+     */
+    text?: string | undefined;
+    /**
+     * absent: 0
+     */
+    priority?: number | undefined;
 };
 export type Status = {
     /**
@@ -109,10 +128,11 @@ export type PresenceMembers = {
     account: string;
     type: number;
     /**
-     * `unknown` until the service has answered, and
-     * for types from 100 up, which do not say it
+     * `away`: online, and away on each
+     * connected device; `unknown` until the service has answered, and for types from 100 up, which do
+     * not say it
      */
-    is: "online" | "offline" | "unknown";
+    is: "online" | "away" | "offline" | "unknown";
     /**
      * it is current; false: it may be old, or nothing is known yet
      */

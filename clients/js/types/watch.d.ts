@@ -34,6 +34,24 @@ export class Watch extends Watch_base {
      */
     values(): IterableIterator<Presence>;
     /**
+     * Each account, and what is known of it.
+     * @returns {IterableIterator<[string, Presence]>}
+     */
+    entries(): IterableIterator<[string, Readonly<import("./topics.js").PresenceMembers>]>;
+    /**
+     * Calls a function with each presence, its account and this watch.
+     * @param {(presence: Presence, account: string, watch: Watch) => void} action
+     * @param {unknown} [self] its `this`
+     */
+    forEach(action: (presence: Presence, account: string, watch: Watch) => void, self?: unknown): void;
+    /**
+     * Resolves when the service has answered for each account that is watched then: with `true` if all
+     * are known, with `false` if it has refused some, or the watch or the client was closed before. It
+     * never rejects. What is known may be old: see `live`.
+     * @returns {Promise<boolean>}
+     */
+    get ready(): Promise<boolean>;
+    /**
      * Begins to watch further accounts. Those that are watched already stay as they are.
      * @param {string[]} accounts
      */
@@ -52,7 +70,7 @@ export class Watch extends Watch_base {
      */
     changes(): AsyncGenerator<Changes, void, void>;
     /**
-     * Each account, and what is known of it.
+     * The same as `entries()`.
      * @returns {IterableIterator<[string, Presence]>}
      */
     [Symbol.iterator](): IterableIterator<[string, Readonly<import("./topics.js").PresenceMembers>]>;

@@ -1,0 +1,37 @@
+// @ts-check
+import { Incoming } from "./incoming.js";
+import { Outgoing } from "./outgoing.js";
+
+/** @typedef {import("./connection.js").Hooks} Hooks */
+/** @typedef {import("./connection.js").Part} Part */
+
+/**
+ * Calls that are not about who is online, and messages.
+ * @param {Hooks} hooks
+ * @returns {Part & {
+ *   message: Outgoing["message"], device: Outgoing["device"], visibility: Outgoing["visibility"],
+ *   received: Incoming["messages"] }}
+ */
+export const begin = ({ environment, subscriber, request, wake, PorchlightError }) => {
+  const outgoing = new Outgoing(environment, subscriber, request, wake, PorchlightError);
+  const incoming = new Incoming(environment, subscriber, request);
+  return {
+    message: (...call) => outgoing.message(...call),
+    device: (...call) => outgoing.device(...call),
+    visibility: (...call) => outgoing.visibility(...call),
+    received: () => incoming.messages(),
+    send: () => outgoing.send(),
+    lose() {
+      outgoing.lose();
+      incoming.lose();
+    },
+    leave: () => incoming.flush(),
+    stop(error) {
+      outgoing.end(error);
+      incoming.end();
+    },
+    notified(method, params) {
+      if (method === "messages") incoming.receive(params.messages);
+    },
+  };
+};
