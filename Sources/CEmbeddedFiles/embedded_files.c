@@ -6,6 +6,9 @@
 static const unsigned char openapi_json[] = {
 #embed "../../docs/openapi.json"
 };
+static const unsigned char away_js[] = {
+#embed "../../clients/js/src/away.js"
+};
 static const unsigned char connection_js[] = {
 #embed "../../clients/js/src/connection.js"
 };
@@ -72,6 +75,9 @@ static const unsigned char porchlight_min_js[] = {
 static const unsigned char porchlight_min_js_gz[] = {
 #embed "../../clients/js/dist/porchlight.min.js.gz"
 };
+static const unsigned char away_min_js[] = {
+#embed "../../clients/js/dist/away.min.js"
+};
 static const unsigned char debug_min_js[] = {
 #embed "../../clients/js/dist/debug.min.js"
 };
@@ -90,6 +96,7 @@ static const unsigned char push_min_js[] = {
 const struct embedded_file embedded_description = FILE_OF("openapi.json", openapi_json);
 
 static const struct embedded_file sdk[] = {
+    FILE_OF("away.js", away_js),
     FILE_OF("connection.js", connection_js),
     FILE_OF("debug.js", debug_js),
     FILE_OF("device.js", device_js),
@@ -112,6 +119,7 @@ static const struct embedded_file sdk[] = {
     FILE_OF("websocket.js", websocket_js),
     FILE_OF("porchlight.min.js", porchlight_min_js),
     FILE_OF("porchlight.min.js.gz", porchlight_min_js_gz),
+    FILE_OF("away.min.js", away_min_js),
     FILE_OF("debug.min.js", debug_min_js),
     FILE_OF("hold.min.js", hold_min_js),
     FILE_OF("messages.min.js", messages_min_js),

@@ -38,6 +38,7 @@ export const lost = (cause) => new PorchlightError(
 /**
  * What is loaded only when it is needed. In Node it is there.
  * @typedef {object} Parts
+ * @property {() => Promise<PartModule>} away
  * @property {() => Promise<PartModule>} debug
  * @property {() => Promise<PartModule>} hold
  * @property {() => Promise<PartModule>} messages
@@ -58,6 +59,8 @@ export const lost = (cause) => new PorchlightError(
  * @property {typeof PorchlightError} PorchlightError the class that the app knows
  * @property {() => string | undefined} pushKey that of the service, if there is a session
  * @property {() => void} wake calls `send` soon
+ * @property {(adjust: (availability: import("./porchlight.js").Availability) =>
+ *   import("./porchlight.js").Availability) => void} adjust how this device is shown, from now on
  */
 
 /**

@@ -10,6 +10,7 @@ export { Porchlight };
 
 /** @type {import("./connection.js").Parts} */
 const parts = {
+  away: () => import("./away.js"),
   debug: () => import("./debug.js"),
   hold: () => import("./hold.js"),
   messages: () => import("./messages.js"),

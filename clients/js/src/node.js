@@ -1,4 +1,5 @@
 // @ts-check
+import * as away from "./away.js";
 import * as debug from "./debug.js";
 import { common, corrected } from "./environment.js";
 import * as hold from "./hold.js";
@@ -14,6 +15,7 @@ export { Porchlight };
 
 /** @type {import("./connection.js").Parts} */
 const parts = {
+  away: async () => away,
   debug: async () => debug,
   hold: async () => hold,
   messages: async () => messages,

@@ -20,9 +20,16 @@ import { Watch } from "./watch.js";
  * @property {boolean} [pushReachable] the device receives push messages while not connected
  * @property {boolean} [messages] the session receives the messages for the account: `messages()`
  * @property {number} [leaseSeconds] how long subscriptions last if they are not renewed
+ * @property {AwayOptions} [away] in a browser: this device is shown as away while nothing is done in
+ *   the page
  * @property {boolean | ((text: string) => void)} [debug] `true`: the console says what happens; or
  *   what is given each line instead. Tokens, texts and messages are not part of it
  * @property {TLSOptions} [tls] for `porchlights://` in Node, Deno and Bun
+ */
+
+/**
+ * @typedef {object} AwayOptions
+ * @property {number} [after] after how many seconds without activity (default: 300)
  */
 
 /**
@@ -93,7 +100,7 @@ const REFRESH_MIN = 5_000;
 /** How long a status lasts that is to end with the session, unless it is renewed. */
 const HELD_SECONDS = 600;
 /** The options that need a part which is loaded before the first login. */
-const OPTIONAL = /** @type {const} */ (["debug", "messages"]);
+const OPTIONAL = /** @type {const} */ (["debug", "away", "messages"]);
 /** The states of all subscriptions are requested if at least a quarter of them is wanted here. */
 const LIST_SHARE = 4;
 
@@ -137,6 +144,8 @@ export class Porchlight extends Target {
   /** What was loaded when it was needed. */
   /** @type {Set<import("./connection.js").Part>} */ #parts = new Set();
   /** @type {Record<string, Promise<any> | undefined>} */ #loading = {};
+  /** What the app has set, as it is to be shown. */
+  /** @type {(availability: Availability) => Availability} */ #adjust = (availability) => availability;
   /** What this device is to present itself as. */
   /** @type {Availability | undefined} */ #availability;
   /** The states of all subscriptions are being received. */
@@ -344,7 +353,7 @@ export class Porchlight extends Target {
 
   /** Presents this device as the app has said. */
   #present() {
-    const written = this.#statuses.write("setAvailability", this.#availability ?? {});
+    const written = this.#statuses.write("setAvailability", this.#adjust(this.#availability ?? {}));
     written.catch(() => {}); // It is the app's to look at it.
     return written;
   }
@@ -365,6 +374,11 @@ export class Porchlight extends Target {
         PorchlightError,
         wake: this.#wake,
         pushKey: () => this.#pushKey,
+        adjust: (adjust) => {
+          this.#adjust = adjust;
+          this.#availability ??= {};
+          if (this.#condition === "connected") this.#present();
+        },
       }, this.#options);
       this.#parts.add(part);
       if (this.#condition === "closed") part.stop?.(this.#error ?? closed());

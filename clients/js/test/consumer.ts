@@ -27,7 +27,8 @@ connect("wss://presence.example.com", {
   token: () => { throw new SignedOut(); },
   debug: (text) => console.log(text.length),
 });
-connect("wss://presence.example.com", { account: "alice", debug: true });
+connect("wss://presence.example.com", { account: "alice", debug: true, away: { after: 60 } });
+connect("wss://presence.example.com", { account: "alice", away: {} });
 // @ts-expect-error A function that asks for a token returns it.
 connect("wss://presence.example.com", { token: () => {} });
 

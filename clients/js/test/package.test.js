@@ -16,7 +16,7 @@ const SIZE_MAX = 7_168;
 
 const EXPORTED = "Porchlight,PorchlightError,SignedOut,Watch,connect";
 /** Loaded when they are needed. */
-const PARTS = ["debug", "hold", "messages", "push"];
+const PARTS = ["away", "debug", "hold", "messages", "push"];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "porchlight-js-"));

@@ -1,6 +1,7 @@
 // Plays a scenario of ../../scenarios to the SDK: a scripted service, and a clock that stands still
 // unless a step moves it.
 import assert from "node:assert/strict";
+import * as away from "../src/away.js";
 import * as debug from "../src/debug.js";
 import { SignedOut } from "../src/error.js";
 import * as hold from "../src/hold.js";
@@ -156,6 +157,7 @@ export class Stage {
       warn: (text) => this.warnings.push(text),
       client: "web",
       parts: {
+        away: async () => away,
         debug: async () => debug,
         hold: async () => hold,
         messages: async () => messages,

@@ -100,6 +100,25 @@ test("changes of a turn are one event, with the newest of each account", async (
   assert.equal(seen[0].get("carol"), undefined);
 });
 
+test("an account is away if it is on each device that is connected", () => {
+  const watch = create("bob");
+  const away = { client: "web", device: "a", show: "away" };
+  const xa = { client: "web", device: "b", show: "xa" };
+  const here = { client: "ios", device: "c" };
+  const busy = { client: "ios", device: "c", show: "dnd" };
+  const pushed = { client: "ios", device: "d", push: true };
+  const cases = [
+    [[], "offline"], [[here], "online"], [[away], "away"], [[away, xa], "away"], [[busy], "online"],
+    [[away, here], "online"], [[xa, busy], "online"], [[pushed], "online"], [[away, pushed], "away"],
+    [[{ ...away, push: true }], "online"],
+  ];
+  for (const [index, [devices, is]] of cases.entries()) {
+    event("bob", index + 1, devices);
+    assert.equal(watch.get("bob").is, is, JSON.stringify(devices));
+    assert.deepEqual(watch.get("bob").devices, devices);
+  }
+});
+
 test("a presence does not change", () => {
   const watch = create("bob");
   const before = watch.get("bob");

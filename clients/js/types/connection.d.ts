@@ -18,6 +18,7 @@ export function lost(cause?: {
 /**
  * What is loaded only when it is needed. In Node it is there.
  * @typedef {object} Parts
+ * @property {() => Promise<PartModule>} away
  * @property {() => Promise<PartModule>} debug
  * @property {() => Promise<PartModule>} hold
  * @property {() => Promise<PartModule>} messages
@@ -36,6 +37,8 @@ export function lost(cause?: {
  * @property {typeof PorchlightError} PorchlightError the class that the app knows
  * @property {() => string | undefined} pushKey that of the service, if there is a session
  * @property {() => void} wake calls `send` soon
+ * @property {(adjust: (availability: import("./porchlight.js").Availability) =>
+ *   import("./porchlight.js").Availability) => void} adjust how this device is shown, from now on
  */
 /**
  * What it is told.
@@ -128,6 +131,7 @@ export type WireEvents = {
  * What is loaded only when it is needed. In Node it is there.
  */
 export type Parts = {
+    away: () => Promise<PartModule>;
     debug: () => Promise<PartModule>;
     hold: () => Promise<PartModule>;
     messages: () => Promise<PartModule>;
@@ -161,6 +165,10 @@ export type Hooks = {
      * calls `send` soon
      */
     wake: () => void;
+    /**
+     * how this device is shown, from now on
+     */
+    adjust: (adjust: (availability: import("./porchlight.js").Availability) => import("./porchlight.js").Availability) => void;
 };
 /**
  * What it is told.

@@ -145,6 +145,11 @@ export type Options = {
      */
     leaseSeconds?: number | undefined;
     /**
+     * in a browser: this device is shown as away while nothing is done in
+     * the page
+     */
+    away?: AwayOptions | undefined;
+    /**
      * `true`: the console says what happens; or
      * what is given each line instead. Tokens, texts and messages are not part of it
      */
@@ -153,6 +158,12 @@ export type Options = {
      * for `porchlights://` in Node, Deno and Bun
      */
     tls?: TLSOptions | undefined;
+};
+export type AwayOptions = {
+    /**
+     * after how many seconds without activity (default: 300)
+     */
+    after?: number | undefined;
 };
 export type TLSOptions = {
     /**

@@ -562,13 +562,47 @@ def wss(world):
         bob.close()
 
 
+def away(world):
+    """A page in which nothing is done is away, and an account only if each of its pages is."""
+    observer = Native(world.service, account="observer", device="o")
+    observer.call("subscribe", type=1, expiry=3600, publishers=["alice"])
+    context = world.context()
+    script = """
+      const porchlight = connect("ws://127.0.0.1:7400/v1/socket",
+        { account: "alice", away: { after: 1 } });
+      const own = porchlight.watch(["alice"]);
+      const show = () => (document.title = own.get("alice").is);
+      own.addEventListener("change", show);"""
+    first = script_page(world, script, [], context, connect="")
+    expect(first).to_have_title("away", timeout=WAIT)
+    second = world.page("alice", context, path="/readme.html")
+    expect(second).to_have_title("away", timeout=WAIT)
+    second.keyboard.press("a")
+    expect(first).to_have_title("online", timeout=WAIT)
+    expect(first).to_have_title("away", timeout=WAIT)
+    first.mouse.move(5, 5)
+    expect(second).to_have_title("online", timeout=WAIT)
+    expect(second).to_have_title("away", timeout=WAIT)
+    # What is not known is whether the user is in the other page: it was shown last.
+    second.reload()
+    expect(first).to_have_title("online", timeout=WAIT)
+    assert set(observer.events("alice")) == {"login", "changed"}, "a reload is not seen"
+
+
 def snippet(begin):
     """The block of README.md that begins like this."""
     with open(os.path.join(CLIENTS, "js", "README.md"), encoding="utf-8") as file:
         return re.search(r"```\w+\n(%s.*?)```" % re.escape(begin), file.read(), re.S).group(1)
 
 
-def script_page(world, script, files):
+# A page's connection and list.
+CONNECT = """
+const porchlight = connect("ws://127.0.0.1:7400/v1/socket", { account: "alice" });
+const friends = window.friends = porchlight.watch(["bob", "carol"]);
+"""
+
+
+def script_page(world, script, files, context=None, connect=CONNECT):
     """A page with this module, which imports the SDK, after the files."""
     def content(path):
         with open(path, encoding="utf-8") as file:
@@ -577,15 +611,14 @@ def script_page(world, script, files):
     Pages.scripts = {"/" + os.path.basename(path): functools.partial(content, path)
                      for path in files}
     Pages.scripts["/page.js"] = lambda: world.service.filled(
-        'import { connect } from "http://127.0.0.1:7401/sdk/index.js";\n'
-        'const porchlight = connect("ws://127.0.0.1:7400/v1/socket", { account: "alice" });\n'
-        'const friends = window.friends = porchlight.watch(["bob", "carol"]);\n' + script)
+        'import { connect } from "http://127.0.0.1:7401/sdk/porchlight.min.js";\n'
+        + connect + script)
     Pages.readme = staticmethod(lambda: (
         '<!doctype html><meta charset="utf-8"><div id="app"></div>'
         + "".join('<script src="/%s"></script>' % os.path.basename(path) for path in files
                   if path != VUE)
         + '<script type="module" src="/page.js"></script>'))
-    return world.page("alice", path="/readme.html")
+    return world.page("alice", context, path="/readme.html")
 
 
 def lives(world, page):
@@ -715,7 +748,7 @@ def pushed(world):
     expect(again.locator("#messages li")).to_have_text("bob: 今天的天气真好。", timeout=WAIT)
 
 
-CASES = [dots, tabs, restart, offline, hidden, frozen, thawed, kicked, readme, expired, wss, react, vue,
+CASES = [dots, tabs, restart, offline, hidden, frozen, thawed, kicked, readme, expired, wss, away, react, vue,
          pushed]
 # They use the protocol of Chromium's developer tools.
 ONLY_CHROMIUM = [offline, hidden, frozen, thawed, pushed]
