@@ -24,6 +24,9 @@ static const unsigned char environment_js[] = {
 static const unsigned char error_js[] = {
 #embed "../../clients/js/src/error.js"
 };
+static const unsigned char follow_js[] = {
+#embed "../../clients/js/src/follow.js"
+};
 static const unsigned char hold_js[] = {
 #embed "../../clients/js/src/hold.js"
 };
@@ -50,6 +53,9 @@ static const unsigned char porchlight_js[] = {
 };
 static const unsigned char push_js[] = {
 #embed "../../clients/js/src/push.js"
+};
+static const unsigned char react_js[] = {
+#embed "../../clients/js/src/react.js"
 };
 static const unsigned char statuses_js[] = {
 #embed "../../clients/js/src/statuses.js"
@@ -102,6 +108,7 @@ static const struct embedded_file sdk[] = {
     FILE_OF("device.js", device_js),
     FILE_OF("environment.js", environment_js),
     FILE_OF("error.js", error_js),
+    FILE_OF("follow.js", follow_js),
     FILE_OF("hold.js", hold_js),
     FILE_OF("incoming.js", incoming_js),
     FILE_OF("index.js", index_js),
@@ -111,6 +118,7 @@ static const struct embedded_file sdk[] = {
     FILE_OF("outgoing.js", outgoing_js),
     FILE_OF("porchlight.js", porchlight_js),
     FILE_OF("push.js", push_js),
+    FILE_OF("react.js", react_js),
     FILE_OF("statuses.js", statuses_js),
     FILE_OF("subscriber.js", subscriber_js),
     FILE_OF("token.js", token_js),

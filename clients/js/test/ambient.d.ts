@@ -31,3 +31,23 @@ declare const Buffer: {
   byteLength(text: string): number;
   allocUnsafe(size: number): Buffer;
 };
+// What react.js uses of React.
+declare module "react" {
+  export type ReactNode = unknown;
+  export interface ReactElement {}
+  export interface Context<Value> {
+    Provider: (props: { value: Value, children?: ReactNode }) => ReactElement;
+  }
+  export function createContext<Value>(value: Value): Context<Value>;
+  export function createElement<Props>(
+    type: (props: Props) => ReactElement, props: Props, ...children: ReactNode[]): ReactElement;
+  export function useCallback<Action>(action: Action, dependencies: unknown[]): Action;
+  export function useContext<Value>(context: Context<Value>): Value;
+  export function useEffect(
+    begin: () => (() => void) | void, dependencies: unknown[]): void;
+  export function useMemo<Value>(make: () => Value, dependencies: unknown[]): Value;
+  export function useRef<Value>(value: Value): { current: Value };
+  export function useState<Value>(value: Value): [Value, (value: Value) => void];
+  export function useSyncExternalStore<Value>(
+    subscribe: (changed: () => void) => () => void, look: () => Value, server: () => Value): Value;
+}

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
+  copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,9 @@ const SIZE_MAX = 7_168;
 const EXPORTED = "Porchlight,PorchlightError,SignedOut,Watch,connect";
 /** Loaded when they are needed. */
 const PARTS = ["away", "debug", "hold", "messages", "push"];
+
+/** Where Debian has packages of Node. */
+const MODULES = process.env.NODE_MODULES ?? "/usr/share/nodejs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "porchlight-js-"));
@@ -46,7 +49,7 @@ test("the types are those that tsc emits", { skip: without("tsc") }, () => {
 test("an editor shows what each member is for", () => {
   const member = /^(export (function|class) |    (readonly |get )?\w+\??[(:])/;
   const inherited = /^    (addEventListener|removeEventListener|dispatchEvent|constructor|type)\W/;
-  for (const name of ["index", "porchlight", "watch", "error"]) {
+  for (const name of ["index", "porchlight", "watch", "error", "react"]) {
     const lines = readFileSync(join(root, "types", `${name}.d.ts`), "utf8").split("\n");
     for (const [index, line] of lines.entries()) {
       if (!member.test(line) || inherited.test(line)) continue;
@@ -140,7 +143,7 @@ test("the package is complete, and can be imported", { skip: without("npm") }, (
   }
 });
 
-test("an app gets the types", { skip: without("tsc") }, () => {
+test("an app gets the types", { skip: without("tsc") }, (context) => {
   const app = join(folder, "typed");
   const modules = join(app, "node_modules", "porchlight");
   for (const part of ["src", "types"]) {
@@ -150,13 +153,23 @@ test("an app gets the types", { skip: without("tsc") }, () => {
     }
   }
   copyFileSync(join(root, "package.json"), join(modules, "package.json"));
-  copyFileSync(join(root, "test", "consumer.ts"), join(app, "consumer.ts"));
-  writeFileSync(join(app, "package.json"), '{ "type": "module" }');
-  for (const resolution of ["node16", "node"]) {
-    run("tsc", [
-      "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom,dom.iterable",
-      "--module", resolution === "node" ? "es2022" : "node16", "--moduleResolution", resolution,
-      "consumer.ts",
-    ], { cwd: app });
+  for (const name of ["consumer.ts", "consumer-react.ts"]) {
+    copyFileSync(join(root, "test", name), join(app, name));
   }
+  writeFileSync(join(app, "package.json"), '{ "type": "module" }');
+  const check = (file, ...options) => {
+    for (const resolution of ["node16", "node"]) {
+      run("tsc", [
+        "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom,dom.iterable",
+        "--module", resolution === "node" ? "es2022" : "node16", "--moduleResolution", resolution,
+        ...options, file,
+      ], { cwd: app });
+    }
+  };
+  check("consumer.ts");
+  // Debian has the types of React, without those that they import.
+  const types = join(MODULES, "@types", "react");
+  if (!existsSync(types)) return context.diagnostic(`without those of React: there is no ${types}`);
+  cpSync(types, join(app, "node_modules", "@types", "react"), { recursive: true });
+  check("consumer-react.ts", "--skipLibCheck");
 });
