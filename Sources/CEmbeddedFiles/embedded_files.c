@@ -18,6 +18,9 @@ static const unsigned char debug_js[] = {
 static const unsigned char device_js[] = {
 #embed "../../clients/js/src/device.js"
 };
+static const unsigned char dot_js[] = {
+#embed "../../clients/js/src/dot.js"
+};
 static const unsigned char environment_js[] = {
 #embed "../../clients/js/src/environment.js"
 };
@@ -87,6 +90,9 @@ static const unsigned char away_min_js[] = {
 static const unsigned char debug_min_js[] = {
 #embed "../../clients/js/dist/debug.min.js"
 };
+static const unsigned char dot_min_js[] = {
+#embed "../../clients/js/dist/dot.min.js"
+};
 static const unsigned char hold_min_js[] = {
 #embed "../../clients/js/dist/hold.min.js"
 };
@@ -106,6 +112,7 @@ static const struct embedded_file sdk[] = {
     FILE_OF("connection.js", connection_js),
     FILE_OF("debug.js", debug_js),
     FILE_OF("device.js", device_js),
+    FILE_OF("dot.js", dot_js),
     FILE_OF("environment.js", environment_js),
     FILE_OF("error.js", error_js),
     FILE_OF("follow.js", follow_js),
@@ -129,6 +136,7 @@ static const struct embedded_file sdk[] = {
     FILE_OF("porchlight.min.js.gz", porchlight_min_js_gz),
     FILE_OF("away.min.js", away_min_js),
     FILE_OF("debug.min.js", debug_min_js),
+    FILE_OF("dot.min.js", dot_min_js),
     FILE_OF("hold.min.js", hold_min_js),
     FILE_OF("messages.min.js", messages_min_js),
     FILE_OF("push.min.js", push_min_js),

@@ -1,5 +1,6 @@
 // How an app uses the types: checked, not run.
 import { connect, Porchlight, PorchlightError, SignedOut, Watch } from "porchlight";
+import { PorchlightDot } from "porchlight/dot";
 import type {
   Availability, Changes, Condition, Device, Message, MessageOptions, Options, Presence, Sent, Status,
   StatusOptions, Visibility,
@@ -31,6 +32,14 @@ connect("wss://presence.example.com", { account: "alice", debug: true, away: { a
 connect("wss://presence.example.com", { account: "alice", away: {} });
 // @ts-expect-error A function that asks for a token returns it.
 connect("wss://presence.example.com", { token: () => {} });
+
+const dot: PorchlightDot = new PorchlightDot();
+dot.account = dot.presence.account;
+PorchlightDot.text = ({ is, live }) => (live ? is : "?");
+PorchlightDot.use(porchlight);
+PorchlightDot.use(null);
+// @ts-expect-error What is known does not change by it.
+dot.presence = bob;
 
 const bob: Presence | undefined = friends.get("bob");
 const status: Status | undefined = bob?.status;

@@ -48,8 +48,8 @@ test("the types are those that tsc emits", { skip: without("tsc") }, () => {
 
 test("an editor shows what each member is for", () => {
   const member = /^(export (function|class) |    (readonly |get )?\w+\??[(:])/;
-  const inherited = /^    (addEventListener|removeEventListener|dispatchEvent|constructor|type)\W/;
-  for (const name of ["index", "porchlight", "watch", "error", "react"]) {
+  const inherited = /^    (addEventListener|removeEventListener|dispatchEvent|constructor|type|\w+Callback)\W/;
+  for (const name of ["index", "porchlight", "watch", "error", "dot", "react"]) {
     const lines = readFileSync(join(root, "types", `${name}.d.ts`), "utf8").split("\n");
     for (const [index, line] of lines.entries()) {
       if (!member.test(line) || inherited.test(line)) continue;
@@ -70,7 +70,7 @@ test("the part for browsers is small", (context) => {
   context.diagnostic(`${size} bytes`);
   assert(size <= SIZE_MAX, `${size} bytes are more than ${SIZE_MAX}`);
   assert(gzipSync(dist("porchlight.min.js"), { level: 9 }).length < SIZE_MAX + 100);
-  for (const part of PARTS) {
+  for (const part of [...PARTS, "dot"]) {
     context.diagnostic(`${part}: ${gzipSync(dist(`${part}.min.js`), { level: 9 }).length} bytes`);
   }
 });
@@ -93,13 +93,14 @@ test("the bundle is of these sources", async () => {
     assert(!/\bimport\b/.test(dist(`${part}.min.js`).toString()), `${part} imports something`);
     assert.deepEqual(Object.keys(await import(`../dist/${part}.min.js`)), ["begin"]);
   }
+  assert.deepEqual(Object.keys(await import("../dist/dot.min.js")), ["PorchlightDot"]);
   // Another version may write other bytes.
   const { stdout } = spawnSync("esbuild", ["--version"]);
   if (stdout?.toString().trim() !== made.esbuild) return;
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const expected = esbuild("index", PARTS).replace(/(import\("\.\/\w+)\.js"/g, '$1.min.js"');
   assert.equal(text, `/*! Porchlight ${version}, Apache-2.0 */\n${expected}`, "run: clients/js/bundle");
-  for (const part of PARTS) {
+  for (const part of [...PARTS, "dot"]) {
     assert.equal(dist(`${part}.min.js`).toString(), esbuild(part), "run: clients/js/bundle");
   }
 });

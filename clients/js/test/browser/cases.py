@@ -695,6 +695,93 @@ def vue(world):
 vue.needs = [VUE]
 
 
+def dot(world):
+    """The element of README.md: shapes, texts and parts, one client, and accounts that are let go."""
+    text = snippet("<porchlight-dot")
+    Pages.readme = staticmethod(lambda: '<!doctype html><meta charset="utf-8"><title>dots</title>'
+                                + world.service.filled(text))
+    bob = Native(world.service, account="bob", device="phone")
+    bob.call("publish", type=1, value=10001, ext="in a <b>meeting</b>")
+    page = world.page("alice", path="/readme.html")
+    dots = page.locator("porchlight-dot")
+    expect(dots.first.locator("[part=text]")).to_have_text(
+        "online, in a <b>meeting</b>", timeout=WAIT)
+    expect(dots.last.locator("[part=text]")).to_have_text("offline", timeout=WAIT)
+    # A screen reader is given the text, not the dot; only the second is seen as text.
+    assert "online, in a <b>meeting</b> bob offline carol" in " ".join(
+        page.locator("body").aria_snapshot().split()), page.locator("body").aria_snapshot()
+    assert dots.first.locator("[part=text]").bounding_box()["width"] <= 1
+    assert dots.last.locator("[part=text]").bounding_box()["width"] > 10
+    shapes = {}
+    shapes["online"], shapes["offline"] = shape(dots.first), shape(dots.last)
+    bob.call("setAvailability", show="away")
+    expect(dots.first.locator("[part~=away]")).to_have_count(1, timeout=WAIT)
+    shapes["away"] = shape(dots.first)
+    page.evaluate("() => document.querySelector('porchlight-dot').account = 'dave'")
+    expect(dots.first.locator("[part=text]")).to_have_text("offline", timeout=WAIT)
+    page.evaluate("""async () => {
+      const { PorchlightDot } = await import(document.querySelector("script").text
+        .match(/"(\\S+dot\\.min\\.js)"/)[1]);
+      PorchlightDot.text = ({ is }) => is.toUpperCase();
+      PorchlightDot.use(null);
+      window.PorchlightDot = PorchlightDot;
+    }""")
+    expect(dots.first.locator("[part=text]")).to_have_text("UNKNOWN")
+    shapes["unknown"] = shape(dots.first)
+    assert len(set(shapes.values())) == 4, shapes
+    color = "porchlight-dot::part(dot) { color: rgb(1, 2, 3) }"
+    page.evaluate("(text) => { const sheet = new CSSStyleSheet(); sheet.replaceSync(text);"
+                  " document.adoptedStyleSheets = [sheet]; }", color)
+    expect(dots.first.locator("[part~=dot]")).to_have_css("color", "rgb(1, 2, 3)")
+
+
+# What is left of a dot without its colours.
+SHAPE = """(dot) => {
+  const { backgroundColor, backgroundImage, borderStyle } = getComputedStyle(
+    dot.shadowRoot.querySelector("[part~=dot]"));
+  const isFilled = backgroundColor !== "rgba(0, 0, 0, 0)";
+  return [isFilled, backgroundImage !== "none", borderStyle].join();
+}"""
+
+
+def shape(locator):
+    return locator.evaluate(SHAPE)
+
+
+def dots_many(world):
+    """A page with 2,000 dots of 200 accounts has one subscription for each account that is shown."""
+    server = Native(world.service, client="server")
+    script = """
+      import { PorchlightDot } from "http://127.0.0.1:7401/sdk/dot.min.js";
+      const porchlight = connect("ws://127.0.0.1:7400/v1/socket", { account: "alice" });
+      PorchlightDot.use(porchlight);
+      const begin = performance.now();
+      const dots = Array.from({ length: 2_000 }, (_, index) => {
+        const dot = document.createElement("porchlight-dot");
+        dot.account = "a" + index % 200;
+        return dot;
+      });
+      document.querySelector("#app").append(...dots);
+      window.took = performance.now() - begin;
+      window.wanted = "offline";
+      setInterval(() => document.title = dots.filter(
+        ({ presence, isConnected }) => isConnected && presence.is === wanted).length, 50);
+      window.shuffle = () => document.querySelector("#app").append(...dots.toReversed());
+      window.keep = (count) => dots.slice(count).forEach((dot) => dot.remove());"""
+    page = script_page(world, script, [], before=IMPORT)
+    expect(page).to_have_title("2000", timeout=WAIT)
+    print("2,000 dots were made in %.0f ms" % page.evaluate("() => window.took"))
+    # Moving them is no change of what is shown.
+    page.evaluate("() => shuffle()")
+    phone = Native(world.service, account="a7", device="phone")
+    page.evaluate("() => (window.wanted = 'online')")
+    expect(page).to_have_title("10", timeout=WAIT)
+    assert server.call("subscriptions", account="alice", limit=1)["count"] == 200
+    page.evaluate("() => { window.wanted = 'offline'; keep(50); }")
+    phone.call("logout")
+    expect(page).to_have_title("50", timeout=WAIT)
+
+
 class Pushes:
     """A push service on loopback, and a key for the service that pushes to it."""
 
@@ -767,8 +854,8 @@ def pushed(world):
     expect(again.locator("#messages li")).to_have_text("bob: 今天的天气真好。", timeout=WAIT)
 
 
-CASES = [dots, tabs, restart, offline, hidden, frozen, thawed, kicked, readme, expired, wss, away, react, vue,
-         pushed]
+CASES = [dots, tabs, restart, offline, hidden, frozen, thawed, kicked, readme, expired, wss, away, react, vue, dot,
+         dots_many, pushed]
 # They use the protocol of Chromium's developer tools.
 ONLY_CHROMIUM = [offline, hidden, frozen, thawed, pushed]
 
