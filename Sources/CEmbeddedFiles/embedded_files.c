@@ -12,6 +12,9 @@ static const unsigned char away_js[] = {
 static const unsigned char connection_js[] = {
 #embed "../../clients/js/src/connection.js"
 };
+static const unsigned char contacts_js[] = {
+#embed "../../clients/js/src/contacts.js"
+};
 static const unsigned char debug_js[] = {
 #embed "../../clients/js/src/debug.js"
 };
@@ -87,6 +90,9 @@ static const unsigned char porchlight_min_js_gz[] = {
 static const unsigned char away_min_js[] = {
 #embed "../../clients/js/dist/away.min.js"
 };
+static const unsigned char contacts_min_js[] = {
+#embed "../../clients/js/dist/contacts.min.js"
+};
 static const unsigned char debug_min_js[] = {
 #embed "../../clients/js/dist/debug.min.js"
 };
@@ -110,6 +116,7 @@ const struct embedded_file embedded_description = FILE_OF("openapi.json", openap
 static const struct embedded_file sdk[] = {
     FILE_OF("away.js", away_js),
     FILE_OF("connection.js", connection_js),
+    FILE_OF("contacts.js", contacts_js),
     FILE_OF("debug.js", debug_js),
     FILE_OF("device.js", device_js),
     FILE_OF("dot.js", dot_js),
@@ -135,6 +142,7 @@ static const struct embedded_file sdk[] = {
     FILE_OF("porchlight.min.js", porchlight_min_js),
     FILE_OF("porchlight.min.js.gz", porchlight_min_js_gz),
     FILE_OF("away.min.js", away_min_js),
+    FILE_OF("contacts.min.js", contacts_min_js),
     FILE_OF("debug.min.js", debug_min_js),
     FILE_OF("dot.min.js", dot_min_js),
     FILE_OF("hold.min.js", hold_min_js),

@@ -39,6 +39,7 @@ export const lost = (cause) => new PorchlightError(
  * What is loaded only when it is needed. In Node it is there.
  * @typedef {object} Parts
  * @property {() => Promise<PartModule>} away
+ * @property {() => Promise<PartModule>} contacts
  * @property {() => Promise<PartModule>} debug
  * @property {() => Promise<PartModule>} hold
  * @property {() => Promise<PartModule>} messages

@@ -11,6 +11,7 @@ export { Porchlight };
 /** @type {import("./connection.js").Parts} */
 const parts = {
   away: () => import("./away.js"),
+  contacts: () => import("./contacts.js"),
   debug: () => import("./debug.js"),
   hold: () => import("./hold.js"),
   messages: () => import("./messages.js"),
@@ -24,6 +25,9 @@ const parts = {
  * @typedef {import("./porchlight.js").MessageOptions} MessageOptions
  * @typedef {import("./porchlight.js").Availability} Availability
  * @typedef {import("./porchlight.js").Visibility} Visibility
+ * @typedef {import("./contacts.js").Contact} Contact
+ * @typedef {import("./contacts.js").Contacts} Contacts
+ * @typedef {import("./contacts.js").ContactChanges} ContactChanges
  * @typedef {import("./incoming.js").Message} Message
  * @typedef {import("./outgoing.js").Sent} Sent
  * @typedef {import("./outgoing.js").DeviceLabels} DeviceLabels

@@ -8,18 +8,23 @@ import { Outgoing } from "./outgoing.js";
 /**
  * Calls that are not about who is online, and messages.
  * @param {Hooks} hooks
+ * @param {import("./porchlight.js").Options} options
  * @returns {Part & {
  *   message: Outgoing["message"], device: Outgoing["device"], visibility: Outgoing["visibility"],
  *   received: Incoming["messages"] }}
  */
-export const begin = ({ environment, subscriber, request, wake, PorchlightError }) => {
+export const begin = (hooks, options) => {
+  const { environment, subscriber, request, wake, PorchlightError } = hooks;
   const outgoing = new Outgoing(environment, subscriber, request, wake, PorchlightError);
   const incoming = new Incoming(environment, subscriber, request);
   return {
     message: (...call) => outgoing.message(...call),
     device: (...call) => outgoing.device(...call),
     visibility: (...call) => outgoing.visibility(...call),
-    received: () => incoming.messages(),
+    received() {
+      if (!options.messages) throw new TypeError("The option `messages` is not set.");
+      return incoming.messages();
+    },
     send: () => outgoing.send(),
     lose() {
       outgoing.lose();

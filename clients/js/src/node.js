@@ -1,5 +1,6 @@
 // @ts-check
 import * as away from "./away.js";
+import * as contacts from "./contacts.js";
 import * as debug from "./debug.js";
 import { common, corrected } from "./environment.js";
 import * as hold from "./hold.js";
@@ -16,6 +17,7 @@ export { Porchlight };
 /** @type {import("./connection.js").Parts} */
 const parts = {
   away: async () => away,
+  contacts: async () => contacts,
   debug: async () => debug,
   hold: async () => hold,
   messages: async () => messages,

@@ -28,7 +28,7 @@ import { isTransient } from "./error.js";
 /**
  * A call that is not settled.
  * @typedef {object} Call
- * @property {"send" | "setDevice" | "setVisibility"} method
+ * @property {"send" | "setDevice" | "setVisibility" | "relate"} method
  * @property {object} params
  * @property {number} [expiry] how long a message waits, from the call on, in seconds
  * @property {number} until when that ends
@@ -78,7 +78,7 @@ export class Outgoing {
   message(accounts, body, options = {}) {
     const { ext, expiry, device, ref = this.#ref() } = options;
     const names = typeof accounts === "string" ? [accounts] : [...accounts];
-    return this.#call("send", { accounts: names, body, ext, device, ref }, expiry);
+    return this.call("send", { accounts: names, body, ext, device, ref }, expiry);
   }
 
   /**
@@ -88,7 +88,7 @@ export class Outgoing {
    */
   async device({ alias, tags, pushAddress }) {
     const list = typeof tags === "string" ? [tags] : tags && [...tags];
-    return (await this.#call("setDevice", { alias, tags: list, pushAddress })).device;
+    return (await this.call("setDevice", { alias, tags: list, pushAddress })).device;
   }
 
   /**
@@ -97,7 +97,7 @@ export class Outgoing {
    * @returns {Promise<import("./porchlight.js").Visibility>} the one in force
    */
   async visibility(visibility) {
-    return (await this.#call("setVisibility", { visibility })).visibility;
+    return (await this.call("setVisibility", { visibility })).visibility;
   }
 
   /**
@@ -107,7 +107,7 @@ export class Outgoing {
    * @param {number} [expiry]
    * @returns {Promise<any>} its result
    */
-  #call(method, params, expiry) {
+  call(method, params, expiry) {
     return new Promise((resolve, reject) => {
       if (this.#error) return reject(this.#error);
       const until = this.#environment.now() + /** @type {number} */ (expiry) * 1_000;

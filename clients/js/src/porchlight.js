@@ -19,6 +19,7 @@ import { Watch } from "./watch.js";
  * @property {string} [client] the kind of client: `web`, `ios`, `linux` ...
  * @property {boolean} [pushReachable] the device receives push messages while not connected
  * @property {boolean} [messages] the session receives the messages for the account: `messages()`
+ * @property {boolean} [contacts] the session is told of the contacts of the account: `contacts()`
  * @property {number} [leaseSeconds] how long subscriptions last if they are not renewed
  * @property {AwayOptions} [away] in a browser: this device is shown as away while nothing is done in
  *   the page
@@ -100,7 +101,7 @@ const REFRESH_MIN = 5_000;
 /** How long a status lasts that is to end with the session, unless it is renewed. */
 const HELD_SECONDS = 600;
 /** The options that need a part which is loaded before the first login. */
-const OPTIONAL = /** @type {const} */ (["debug", "away", "messages"]);
+const OPTIONAL = /** @type {const} */ (["debug", "away", "messages", "contacts"]);
 /** The states of all subscriptions are requested if at least a quarter of them is wanted here. */
 const LIST_SHARE = 4;
 
@@ -324,14 +325,16 @@ export class Porchlight extends Target {
    * for the next one. It needs the option `messages`.
    * @returns {AsyncGenerator<import("./incoming.js").Message, void, void>}
    */
-  messages() {
-    if (!this.#options.messages) throw new TypeError("The option `messages` is not set.");
-    return this.#received();
+  async *messages() {
+    yield* await this.#ask("messages", "received");
   }
 
-  /** @returns {AsyncGenerator<import("./incoming.js").Message, void, void>} */
-  async *#received() {
-    yield* await this.#ask("messages", "received");
+  /**
+   * The contacts of the account: a live map. It needs the option `contacts`.
+   * @returns {Promise<import("./contacts.js").Contacts>}
+   */
+  contacts() {
+    return this.#ask("contacts", "list");
   }
 
   /**
@@ -507,14 +510,16 @@ export class Porchlight extends Target {
    * @param {string} [token]
    */
   #login(connection, device, own, token) {
-    const { account, pushReachable, messages, client = this.#environment.client } = this.#options;
+    const {
+      account, pushReachable, messages, contacts, client = this.#environment.client,
+    } = this.#options;
     const isFunction = typeof this.#options.token === "function";
     const wanted = this.#topics.count(this.#environment.now());
     // One list corrects everything, unless most of it is for other devices.
     this.#isListing = wanted > 0 && wanted * LIST_SHARE >= this.#subscriber.count;
     if (!this.#isListing) this.#topics.refresh();
-    const sync = this.#isListing ? "all" : "none";
-    const params = { token, account, device, client, pushReachable, messages, sync };
+    const sync = this.#isListing || contacts ? "all" : "none";
+    const params = { token, account, device, client, pushReachable, messages, contacts, sync };
     connection.request("login", params, (result) => {
       const { heartbeat, restartGraceSeconds, limits, subscriptions, expires, time } = result;
       this.#pushKey = result.pushKey;

@@ -2,11 +2,11 @@
 import { connect, Porchlight, PorchlightError, SignedOut, Watch } from "porchlight";
 import { PorchlightDot } from "porchlight/dot";
 import type {
-  Availability, Changes, Condition, Device, Message, MessageOptions, Options, Presence, Sent, Status,
+  Availability, Changes, Contact, ContactChanges, Contacts, Condition, Device, Message, MessageOptions, Options, Presence, Sent, Status,
   StatusOptions, Visibility,
 } from "porchlight";
 
-const options: Options = { token: async () => "a.b.c", leaseSeconds: 600, messages: true };
+const options: Options = { token: async () => "a.b.c", leaseSeconds: 600, messages: true, contacts: true };
 const porchlight: Porchlight = connect("wss://presence.example.com/v1/socket", options);
 const friends: Watch = porchlight.watch(["bob", "carol"]);
 const songs = porchlight.watch(new Set(["bob"]), { type: 100 });
@@ -74,6 +74,20 @@ export async function main() {
   const busy: Availability = { show: "dnd", text: "until noon", priority: -1 };
   await porchlight.setAvailability(busy);
   await porchlight.setAvailability();
+  const contacts: Contacts = await porchlight.contacts();
+  const dan: Contact | undefined = await contacts.request("dan", { text: "We met on Monday." });
+  await contacts.describe("dan", { name: "Dan", groups: new Set(["work"]) });
+  const gone: void = await contacts.remove("dan");
+  contacts.addEventListener("change", ({ detail }) => {
+    const all: ContactChanges = detail;
+    for (const [account, contact] of all) console.log(account, contact?.presence?.is, gone);
+  });
+  contacts.addEventListener("action", ({ detail: { account, action } }) => {
+    const word: "request" | "cancel" | "accept" | "deny" = action;
+    console.log(account.length, word);
+  });
+  const known: ReadonlyMap<string, Contact> = contacts;
+  console.log(dan?.subscription === "both", known.size, dan?.groups?.[0]);
   // @ts-expect-error There is no such word.
   await porchlight.setAvailability({ show: "gone" });
   const visibility: Visibility = await porchlight.setVisibility("default");

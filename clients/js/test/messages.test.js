@@ -149,7 +149,7 @@ for (const [transport, skip] of transports) describe(`by ${transport}`, { timeou
     const all = next(reader, 1);
     reader.close();
     assert.equal(await all, undefined);
-    assert.throws(() => client("nick", { messages: false }).messages(), /`messages`/);
+    await assert.rejects(client("nick", { messages: false }).messages().next(), /`messages`/);
   });
 
   test("through kill -9, what is sent is given once and in order", async () => {

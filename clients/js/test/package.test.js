@@ -16,7 +16,7 @@ const SIZE_MAX = 7_168;
 
 const EXPORTED = "Porchlight,PorchlightError,SignedOut,Watch,connect";
 /** Loaded when they are needed. */
-const PARTS = ["away", "debug", "hold", "messages", "push"];
+const PARTS = ["away", "contacts", "debug", "hold", "messages", "push"];
 
 /** Where Debian has packages of Node. */
 const MODULES = process.env.NODE_MODULES ?? "/usr/share/nodejs";
@@ -49,7 +49,7 @@ test("the types are those that tsc emits", { skip: without("tsc") }, () => {
 test("an editor shows what each member is for", () => {
   const member = /^(export (function|class) |    (readonly |get )?\w+\??[(:])/;
   const inherited = /^    (addEventListener|removeEventListener|dispatchEvent|constructor|type|\w+Callback)\W/;
-  for (const name of ["index", "porchlight", "watch", "error", "dot", "react"]) {
+  for (const name of ["index", "porchlight", "watch", "error", "dot", "react", "contacts"]) {
     const lines = readFileSync(join(root, "types", `${name}.d.ts`), "utf8").split("\n");
     for (const [index, line] of lines.entries()) {
       if (!member.test(line) || inherited.test(line)) continue;
@@ -91,7 +91,8 @@ test("the bundle is of these sources", async () => {
   assert.deepEqual(text.match(/\bimport\b/g)?.length, PARTS.length, "it imports something else");
   for (const part of PARTS) {
     assert(!/\bimport\b/.test(dist(`${part}.min.js`).toString()), `${part} imports something`);
-    assert.deepEqual(Object.keys(await import(`../dist/${part}.min.js`)), ["begin"]);
+    assert.deepEqual(Object.keys(await import(`../dist/${part}.min.js`)), 
+      part === "contacts" ? ["Contacts", "begin"] : ["begin"]);
   }
   assert.deepEqual(Object.keys(await import("../dist/dot.min.js")), ["PorchlightDot"]);
   // Another version may write other bytes.

@@ -2,6 +2,7 @@
 // unless a step moves it.
 import assert from "node:assert/strict";
 import * as away from "../src/away.js";
+import * as contacts from "../src/contacts.js";
 import * as debug from "../src/debug.js";
 import { SignedOut } from "../src/error.js";
 import * as hold from "../src/hold.js";
@@ -158,6 +159,7 @@ export class Stage {
       client: "web",
       parts: {
         away: async () => away,
+        contacts: async () => contacts,
         debug: async () => debug,
         hold: async () => hold,
         messages: async () => messages,

@@ -19,6 +19,7 @@ export function lost(cause?: {
  * What is loaded only when it is needed. In Node it is there.
  * @typedef {object} Parts
  * @property {() => Promise<PartModule>} away
+ * @property {() => Promise<PartModule>} contacts
  * @property {() => Promise<PartModule>} debug
  * @property {() => Promise<PartModule>} hold
  * @property {() => Promise<PartModule>} messages
@@ -132,6 +133,7 @@ export type WireEvents = {
  */
 export type Parts = {
     away: () => Promise<PartModule>;
+    contacts: () => Promise<PartModule>;
     debug: () => Promise<PartModule>;
     hold: () => Promise<PartModule>;
     messages: () => Promise<PartModule>;

@@ -5,6 +5,9 @@
  * @typedef {import("./porchlight.js").MessageOptions} MessageOptions
  * @typedef {import("./porchlight.js").Availability} Availability
  * @typedef {import("./porchlight.js").Visibility} Visibility
+ * @typedef {import("./contacts.js").Contact} Contact
+ * @typedef {import("./contacts.js").Contacts} Contacts
+ * @typedef {import("./contacts.js").ContactChanges} ContactChanges
  * @typedef {import("./incoming.js").Message} Message
  * @typedef {import("./outgoing.js").Sent} Sent
  * @typedef {import("./outgoing.js").DeviceLabels} DeviceLabels
@@ -31,6 +34,9 @@ export type StatusOptions = import("./porchlight.js").StatusOptions;
 export type MessageOptions = import("./porchlight.js").MessageOptions;
 export type Availability = import("./porchlight.js").Availability;
 export type Visibility = import("./porchlight.js").Visibility;
+export type Contact = import("./contacts.js").Contact;
+export type Contacts = import("./contacts.js").Contacts;
+export type ContactChanges = import("./contacts.js").ContactChanges;
 export type Message = import("./incoming.js").Message;
 export type Sent = import("./outgoing.js").Sent;
 export type DeviceLabels = import("./outgoing.js").DeviceLabels;

@@ -1,4 +1,4 @@
-export function begin({ environment, subscriber, request, wake, PorchlightError }: Hooks): Part & {
+export function begin(hooks: Hooks, options: import("./porchlight.js").Options): Part & {
     message: Outgoing["message"];
     device: Outgoing["device"];
     visibility: Outgoing["visibility"];

@@ -21,7 +21,7 @@
 /**
  * A call that is not settled.
  * @typedef {object} Call
- * @property {"send" | "setDevice" | "setVisibility"} method
+ * @property {"send" | "setDevice" | "setVisibility" | "relate"} method
  * @property {object} params
  * @property {number} [expiry] how long a message waits, from the call on, in seconds
  * @property {number} until when that ends
@@ -61,6 +61,14 @@ export class Outgoing {
      * @returns {Promise<import("./porchlight.js").Visibility>} the one in force
      */
     visibility(visibility: string): Promise<import("./porchlight.js").Visibility>;
+    /**
+     * Sends a request when there is a session, after those before it.
+     * @param {Call["method"]} method
+     * @param {object} params
+     * @param {number} [expiry]
+     * @returns {Promise<any>} its result
+     */
+    call(method: Call["method"], params: object, expiry?: number | undefined): Promise<any>;
     /** Sends the first that waits, unless one is not answered yet. */
     send(): void;
     /** The connection was lost: the outcome of what was sent is unknown. */
@@ -110,7 +118,7 @@ export type DeviceLabels = {
  * A call that is not settled.
  */
 export type Call = {
-    method: "send" | "setDevice" | "setVisibility";
+    method: "send" | "setDevice" | "setVisibility" | "relate";
     params: object;
     /**
      * how long a message waits, from the call on, in seconds

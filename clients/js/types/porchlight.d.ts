@@ -98,6 +98,11 @@ export class Porchlight extends Porchlight_base {
      */
     messages(): AsyncGenerator<Readonly<import("./incoming.js").MessageMembers>, void, void>;
     /**
+     * The contacts of the account: a live map. It needs the option `contacts`.
+     * @returns {Promise<import("./contacts.js").Contacts>}
+     */
+    contacts(): Promise<import("./contacts.js").Contacts>;
+    /**
      * Ends the session, permanently.
      * @param {{ logout?: boolean }} options `logout`: subscribers see it immediately (default);
      *   `false`: they see a lost connection, after the grace of the service
@@ -140,6 +145,10 @@ export type Options = {
      * the session receives the messages for the account: `messages()`
      */
     messages?: boolean | undefined;
+    /**
+     * the session is told of the contacts of the account: `contacts()`
+     */
+    contacts?: boolean | undefined;
     /**
      * how long subscriptions last if they are not renewed
      */
