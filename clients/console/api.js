@@ -1,0 +1,91 @@
+// Requests to the service that has served this page.
+
+const TIMEOUT = 10_000; // milliseconds
+const place = "porchlight-key";
+let key = read();
+
+function read() {
+  try {
+    return sessionStorage.getItem(place) ?? "";
+  } catch {
+    return ""; // storage is off: the key is kept by this page alone
+  }
+}
+
+export const hasKey = () => key !== "";
+
+export function useKey(text) {
+  key = text;
+  try {
+    if (key) sessionStorage.setItem(place, key);
+    else sessionStorage.removeItem(place);
+  } catch { /* see above */ }
+}
+
+/** An error that the service has answered with; `status` is 0 if it has not answered. */
+export class Problem extends Error {
+  constructor(status, detail, reason) {
+    super(detail);
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+async function request(path, options) {
+  const headers = { ...options.headers };
+  if (key) headers.Authorization = `Bearer ${key}`;
+  let response;
+  try {
+    response = await fetch(path, {
+      ...options, headers, cache: "no-store", credentials: "omit", redirect: "error",
+    });
+  } catch (error) {
+    throw new Problem(0, error.name === "TimeoutError" ? "no answer in time" : "no connection");
+  }
+  if (response.ok) return response;
+  const { detail, reason } = await response.json().catch(() => ({}));
+  throw new Problem(response.status, detail ?? `The service answered ${response.status}.`, reason);
+}
+
+/** The answer to a request, as an object. */
+export async function call(path, method = "GET") {
+  const response = await request(path, { method, signal: AbortSignal.timeout(TIMEOUT) });
+  try {
+    return await response.json();
+  } catch {
+    throw new Problem(0, "no connection");
+  }
+}
+
+/** The path of an account, or of something of it. */
+export function accountPath(account, rest) {
+  // Browsers remove such a segment, also an escaped one.
+  if (account === "." || account === "..") {
+    throw new Problem(0, `HTTP cannot address an account of the name “${account}”. `
+      + "Ask why it is seen, or use the native protocol.");
+  }
+  return `/v1/accounts/${encodeURIComponent(account)}/${rest}`;
+}
+
+/** Server-sent events: `[name, data]`, until the stream ends. `opened` is called at the start. */
+export async function* stream(path, signal, opened) {
+  const response = await request(path, { signal, headers: { Accept: "text/event-stream" } });
+  opened();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const parts = (rest + value).split("\n\n");
+      rest = parts.pop();
+      for (const part of parts) {
+        // Not `.`: a text may have separators that end a line for it.
+        const [, event, data] = /event: ([^\n]*)\n[^]*?data: ([^\n]*)/.exec(part) ?? [];
+        if (event) yield [event, JSON.parse(data)];
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // whoever reads no further hangs up
+  }
+}
