@@ -8,8 +8,8 @@
 # make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
 # make test-js-full  the same with more: 500 clients and 20 kills, 1,000 simulations
 # make test-runtimes the same in Node 22 and 24, Deno and Bun, which it installs from PyPI
-# make test-browser  the SDK in Chromium and Firefox, with the same service
-# make test-browser-full  the same, with pages hidden or frozen for three minutes
+# make test-browser  the SDK and the console in Chromium and Firefox, with the same service
+# make test-browser-full  the same, with pages hidden or frozen for three minutes, and more load
 # make demo       build, serve, and a page with live dots: open it in two windows
 # make docs       the documentation as a site, in .build/site
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
@@ -73,10 +73,12 @@ test-runtimes:
 test-browser:
 	@scripts/setup browser
 	@clients/js/test/browser/run
+	@Tests/Console/run
 
 test-browser-full:
 	@scripts/setup browser
 	@clients/js/test/browser/run --full
+	@Tests/Console/run --full
 
 demo: build
 	@scripts/demo
