@@ -28,6 +28,9 @@ public final class FeedReader: Sendable {
         try await gateway.next(of: id, within: time)
     }
 
+    /// Asks for nothing for `time`, so that what happens meanwhile comes as one item.
+    public func pause(_ time: TimeAmount) async { await gateway.pause(time) }
+
     /// Ends it; what waits for an item throws.
     public func close() {
         gateway.close(id)

@@ -143,6 +143,11 @@ public final class Gateway: Sendable {
         return try result.get()
     }
 
+    /// Returns after `time`, or when the loop ends.
+    func pause(_ time: TimeAmount) async {
+        try? await eventLoop.scheduleTask(in: time) {}.futureResult.get()
+    }
+
     func close(_ reader: InProcessClient.ID) {
         eventLoop.execute { [state] in state.value.client?.cancel(reader) }
     }

@@ -125,6 +125,21 @@ class Feed(Case):
         self.assertEqual(again.event(), (name, data))
         self.assertEqual(self.stream("0" * 26, query="?from=now").event()[0], "reset")
 
+    def test_changes_from_now_are_gathered(self):
+        stream = self.stream(query="?from=now")
+        stream.event()
+        begin, items, seen = time.monotonic(), 0, []
+        for value in range(10000, 10040):
+            self.publish("gathered", value)
+        while len(seen) < 40:
+            name, data = stream.event()
+            self.assertEqual(name, "change")
+            items += 1
+            seen += [e["value"] for e in data["events"] if e["publisher"] == "gathered"]
+        self.assertEqual(seen, list(range(10000, 10040)))
+        # At most five a second, however slow this machine is.
+        self.assertGreaterEqual(time.monotonic() - begin, (items - 1) * 0.2)
+
     def test_a_beginning_that_is_none(self):
         for query, reason, words in (
                 ("from=then", "out_of_range", "`from` must be now."),

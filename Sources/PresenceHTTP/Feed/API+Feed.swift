@@ -14,6 +14,10 @@ extension API {
         }
     }
 
+    /// How long the changes are gathered for a reader that begins now: it shows them to a human,
+    /// and each item costs a turn of two threads.
+    private static var glance: TimeAmount { .milliseconds(200) }
+
     /// What no device has taken in time, as a stream.
     func undelivered(_ call: Call, _ head: RequestHead) async throws -> Response {
         try await stream(call, head) { try await self.gateway.openUndelivered(from: $0) }
@@ -50,6 +54,7 @@ extension API {
                         let item = try await reader.next(within: silence)
                         try await writer.write(
                             item.map(ServerSentEvent.event) ?? ServerSentEvent.heartbeat)
+                        if case .now = reader.start, item != nil { await reader.pause(Self.glance) }
                     }
                 } catch let error as InProcessError where error != .cancelled {
                     // The service ends. The client reconnects by itself, with its last cursor.
