@@ -11,7 +11,8 @@ struct embedded_file {
 
 /// docs/openapi.json.
 extern const struct embedded_file embedded_description;
-/// The files of clients/js/src, and the scripts of clients/js/dist; porchlight.min.js also compressed.
+/// The files of clients/js/src, and the scripts of clients/js/dist. porchlight.min.js is also there
+/// compressed.
 const struct embedded_file *embedded_sdk(void);
 extern const size_t embedded_sdk_count;
 /// The files of clients/console.

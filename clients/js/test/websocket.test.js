@@ -58,7 +58,7 @@ describe("by WebSocket", { timeout: 20_000, skip }, () => {
     const porchlight = browser.connect(url, { account: "alice" });
     const { peer } = await service.next();
     const { id } = JSON.parse(await peer.next());
-    const result = { heartbeat: 0.02, subscriptions: 0, time: Date.now(), limits };
+    const result = { heartbeat: 1, subscriptions: 0, time: Date.now(), limits };
     peer.say({ jsonrpc: "2.0", id, result });
     for (let count = 0; count < 3; count++) {
       assert.equal(await peer.next(), "");
