@@ -114,6 +114,9 @@ install:
 	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/porchlight.service
 	install -D -m 644 packaging/porchlight.sysusers \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/porchlight.conf
+	for product in $(PRODUCTS); do \
+		scripts/manual .build/static/$$product $(DESTDIR)$(PREFIX)/share || exit; \
+	done
 	@if [ -e $(DESTDIR)$(SYSCONFDIR)/porchlight/porchlight.yml ]; then \
 		echo "$(DESTDIR)$(SYSCONFDIR)/porchlight/porchlight.yml is kept as it is"; \
 	else \
