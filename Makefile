@@ -14,11 +14,12 @@
 # make docs       the documentation as a site, in .build/site
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build both in .build/static, for machines without Swift
-# make install    install them, the systemd unit and example settings: PREFIX, DESTDIR
+# make deb        build both, and Debian packages of them in .build/deb
+# make install    install what is in .build/static, the unit and example settings: PREFIX, DESTDIR
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run run-tls run-xmpp build test test-long check test-js test-js-full test-runtimes test-browser test-browser-full demo docs simulate static install outdated setup clean
+.PHONY: help run run-tls run-xmpp build test test-long check test-js test-js-full test-runtimes test-browser test-browser-full demo docs simulate static deb install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -101,6 +102,10 @@ static: setup
 			&& strip -o .build/static/$$product .build/static/release/$$product || exit; \
 	done
 	@ls -lh $(PRODUCTS:%=.build/static/%) | awk '{ print "built " $$NF ", " $$5 }'
+
+deb: static
+	@scripts/setup deb
+	@scripts/deb
 
 # Builds nothing, so that `sudo make install` leaves no files of root in .build. Settings that are
 # there already are kept.

@@ -1,2 +1,2 @@
-/// The version of both programs.
-public let programVersion = "0.1.0"
+/// The version of both programs and of their Debian packages. Nothing else states it.
+public let programVersion = "0.2.0"

@@ -29,6 +29,7 @@ struct BenchVerb: ParsableCommand {
         }
         throw CommandError(
             "The load test is a program of its own, and \(program) does not exist. "
+                + "Debian's package of it is porchlight-bench; "
                 + "`make build` and `make static` build both.")
     }
 }
