@@ -15,11 +15,12 @@
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build both in .build/static, for machines without Swift
 # make deb        build both, and Debian packages of them in .build/deb
+# make test-deb   install, upgrade and remove the packages in a fresh Debian 12; needs root
 # make install    install what is in .build/static, the unit and example settings: PREFIX, DESTDIR
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run run-tls run-xmpp build test test-long check test-js test-js-full test-runtimes test-browser test-browser-full demo docs simulate static deb install outdated setup clean
+.PHONY: help run run-tls run-xmpp build test test-long check test-js test-js-full test-runtimes test-browser test-browser-full demo docs simulate static deb test-deb install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -106,6 +107,10 @@ static: setup
 deb: static
 	@scripts/setup deb
 	@scripts/deb
+
+test-deb: static
+	@scripts/setup test-deb
+	@scripts/test-deb
 
 # Builds nothing, so that `sudo make install` leaves no files of root in .build. Settings that are
 # there already are kept.
