@@ -10,7 +10,7 @@
 # make test-runtimes the same in Node 22 and 24, Deno and Bun, which it installs from PyPI
 # make test-browser  the SDK and the console in Chromium and Firefox, with the same service
 # make test-browser-full  the same, with pages hidden or frozen for three minutes, and more load
-# make demo       build, serve, and a page with live dots: open it in two windows
+# make demo       build, serve a page with two users, to try it out: PORT=8010 make demo
 # make docs       the documentation as a site, in .build/site
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build both in .build/static, for machines without Swift
@@ -82,8 +82,9 @@ test-browser-full:
 	@clients/js/test/browser/run --full
 	@Tests/Console/run --full
 
+PORT ?= 8000
 demo: build
-	@scripts/demo
+	exec .build/release/porchlight demo --port $(PORT)
 
 docs:
 	@scripts/setup docs

@@ -51,21 +51,22 @@ struct Key: ParsableCommand {
     }
 
     func run() throws {
-        if let webPush { return try makePushKey(webPush) }
+        if let webPush { return try announce(makePushKey(webPush).publicText) }
         guard let name else { return }
         let made = ServerKey.generate(name: name, isReadOnly: readOnly)
         // First, so that the service's file gets no line of a key that is lost.
         try announce(made.secret)
         try announceAside(made.key.line)
     }
+}
 
-    private func makePushKey(_ path: String) throws {
-        let key = VAPIDKey()
-        do throws(FileError) {
-            try createSecretFile(path, Array(key.file.utf8))
-        } catch {
-            throw CommandError("The file \(path) cannot be made: \(error.words).")
-        }
-        try announce(key.publicText)
+/// Makes a key of Web Push, in a new file that only this user can read.
+@discardableResult func makePushKey(_ path: String) throws(CommandError) -> VAPIDKey {
+    let key = VAPIDKey()
+    do throws(FileError) {
+        try createSecretFile(path, Array(key.file.utf8))
+    } catch {
+        throw CommandError("The file \(path) cannot be made: \(error.words).")
     }
+    return key
 }

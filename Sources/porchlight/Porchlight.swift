@@ -18,7 +18,8 @@ struct Porchlight: ParsableCommand {
         subcommands: [
             Serve.self, ConfigVerb.self, Watch.self, Publish.self, Send.self, Receive.self,
             Query.self, Devices.self, Why.self, Top.self, Stats.self, PasswordVerb.self,
-            BackupVerb.self, Restore.self, Key.self, Token.self, BenchVerb.self, Version.self,
+            BackupVerb.self, Restore.self, Key.self, Token.self, DemoVerb.self, BenchVerb.self,
+            Version.self,
         ])
 
     static func main() {

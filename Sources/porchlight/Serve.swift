@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import CommandSupport
+import EventLoop
 import Foundation
 import Logging
 import OutgoingHTTP
@@ -25,7 +26,18 @@ struct Serve: ParsableCommand {
 
     @OptionGroup var flags: SettingFlags
 
+    /// For a program that starts the service, which is to end with that program.
+    @Flag(help: .hidden) var untilInputEnds = false
+
     func run() throws {
+        if untilInputEnds {
+            closeInherited()
+            try stopWhenInputEnds()
+        }
+        try serve()
+    }
+
+    private func serve() throws {
         // Before the loop handles SIGHUP and after it, the signal must not end the process.
         signal(SIGHUP, SIG_IGN)
         defer { signal(SIGHUP, SIG_IGN) }
@@ -95,6 +107,28 @@ struct Serve: ParsableCommand {
         } catch {
             throw CommandError(error.description)
         }
+    }
+
+    /// Closes what the other program has open, such as its listener: else its port would stay in
+    /// use until the service ends, too.
+    private func closeInherited() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        for descriptor in names.compactMap({ CInt($0) }) where descriptor > STDERR_FILENO {
+            close(descriptor)
+        }
+    }
+
+    /// Stops the service, as SIGTERM does, when standard input ends.
+    private func stopWhenInputEnds() throws {
+        let thread = try NamedThread(name: "input") {
+            var byte: UInt8 = 0
+            while true {
+                let count = unsafe read(STDIN_FILENO, &byte, 1)
+                if count == 0 || count < 0 && errno != EINTR { break }
+            }
+            kill(getpid(), SIGTERM)
+        }
+        thread.detach()
     }
 }
 

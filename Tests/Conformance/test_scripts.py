@@ -126,9 +126,8 @@ class Words(Scripts):
                 code, said, fault = self.run_script("scripts/" + name, "--help")
                 self.assertEqual((code, fault), (0, ""))
                 self.assertTrue(said.startswith("scripts/" + name), said)
-        for name in ("scripts/demo", "scripts/run-tls", "scripts/run-xmpp",
-                     "scripts/test-certificate", "scripts/saslprep-tables", "Tests/WebSocket/run",
-                     "Tests/XMPP/run"):
+        for name in ("scripts/run-tls", "scripts/run-xmpp", "scripts/test-certificate",
+                     "scripts/saslprep-tables", "Tests/WebSocket/run", "Tests/XMPP/run"):
             for option in ("-h", "--help"):
                 with self.subTest(name=name):
                     code, said, fault = self.run_script(name, option)

@@ -196,30 +196,15 @@ class TryingOut(Secured):
                       free), "--xmpp-listen 127.0.0.1:5232 --xmpp-tls-listen 127.0.0.1:5233"),
                     (("run-xmpp", "--listen", busy, "--xmpp-listen", free, "--xmpp-tls-listen",
                       free), "scripts/run-xmpp --listen 127.0.0.1:0 --xmpp-listen 127.0.0.1:5232 "
-                     "--xmpp-tls-listen 127.0.0.1:5233"),
-                    (("demo",), "PORT=7410 HTTP_PORT=7411 make demo")):
+                     "--xmpp-tls-listen 127.0.0.1:5233")):
                 with self.subTest(words=words):
                     done = subprocess.run(
                         [os.path.join(scripts, words[0]), *words[1:]], stdin=subprocess.DEVNULL,
                         capture_output=True, text=True, timeout=60,
-                        env=dict(os.environ, PORCHLIGHT_BIN=BINARY, FOLDER=self.folder,
-                                 PORT=str(port), HTTP_PORT="0", PAGE_PORT="0"))
+                        env=dict(os.environ, PORCHLIGHT_BIN=BINARY, FOLDER=self.folder))
                     self.assertEqual((done.returncode, done.stdout), (1, ""), done)
                     self.assertIn("Cannot listen on %s" % busy, done.stderr)
                     self.assertTrue(done.stderr.endswith(remedy + "\n"), done.stderr)
-
-    def test_the_demo_without_a_port_for_its_page_prints_no_address(self):
-        scripts = os.path.join(os.path.dirname(__file__), "..", "..", "scripts")
-        with socket.create_server(("127.0.0.1", 0)) as other:
-            port = str(other.getsockname()[1])
-            done = subprocess.run(
-                [os.path.join(scripts, "demo")], stdin=subprocess.DEVNULL, capture_output=True,
-                text=True, timeout=60, env=dict(os.environ, PORCHLIGHT_BIN=BINARY, PORT="0",
-                                                HTTP_PORT="0", PAGE_PORT=port))
-        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
-        self.assertEqual(done.stderr, "The page cannot be served on 127.0.0.1:%s: if another "
-                         "program uses that port, choose another one: PAGE_PORT=8010 make demo\n"
-                         % port)
 
     def test_what_is_printed_works(self):
         first, said = self.start()

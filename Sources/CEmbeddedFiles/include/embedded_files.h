@@ -18,3 +18,6 @@ extern const size_t embedded_sdk_count;
 /// The files of clients/console.
 const struct embedded_file *embedded_console(void);
 extern const size_t embedded_console_count;
+/// The files of clients/demo.
+const struct embedded_file *embedded_demo(void);
+extern const size_t embedded_demo_count;

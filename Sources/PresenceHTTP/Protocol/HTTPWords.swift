@@ -90,6 +90,7 @@ enum FieldName: String, CaseIterable, Sendable {
     case ifNoneMatch = "If-None-Match"
     case lastEventID = "Last-Event-ID"
     case location = "Location"
+    case origin = "Origin"
     case referrerPolicy = "Referrer-Policy"
     case retryAfter = "Retry-After"
     case transferEncoding = "Transfer-Encoding"

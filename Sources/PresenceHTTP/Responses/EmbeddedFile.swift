@@ -27,4 +27,11 @@ struct EmbeddedFile {
     ) -> [EmbeddedFile] {
         unsafe UnsafeBufferPointer(start: files, count: count).map { unsafe EmbeddedFile($0) }
     }
+
+    /// The files of the demo.
+    static var demo: [EmbeddedFile] {
+        let files = unsafe embedded_demo()
+        return unsafe UnsafeBufferPointer(start: files, count: embedded_demo_count)
+            .map { unsafe EmbeddedFile($0) }
+    }
 }
