@@ -17,14 +17,11 @@ CARRIED = False
 class Demo:
     """A demo. Its standard error ends when both of its processes have ended: both have it."""
 
-    def __init__(self, folder, *words, ignored=()):
+    def __init__(self, folder, *words):
         environment = dict(os.environ, TMPDIR=folder)
-        # A shell ignores signals on behalf of what it runs in the background.
-        begin = (lambda: [signal.signal(number, signal.SIG_IGN) for number in ignored])
         self.process = subprocess.Popen(
             [BINARY, "demo", "--port", "0", *words], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-            preexec_fn=begin if ignored else None)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.link = self.process.stdout.readline().strip()
         if not self.link:
             raise AssertionError(self.process.communicate(timeout=WAIT)[1])
@@ -78,8 +75,8 @@ class DemoCase(Case):
         super().setUp()
         self.folder = self.new_folder()
 
-    def start(self, *words, **options):
-        return self.keep(Demo(self.folder, *words, **options))
+    def start(self, *words):
+        return self.keep(Demo(self.folder, *words))
 
     def login(self, demo, account, **options):
         return self.keep(demo.login(account, **options))
@@ -198,15 +195,20 @@ class Kill(DemoCase):
 
 
 class End(DemoCase):
+    def stops(self, client):
+        """The service says that it stops, and waits until the client has closed its side."""
+        self.assertEqual(client.closing()["reason"], "shutting_down")
+        client.close()
+
     def test_it_ends_with_its_service(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
             with self.subTest(number=number):
                 demo = self.start()
                 client = self.login(demo, "alice")
                 demo.process.send_signal(number)
+                # Its service stops in order, even so.
+                self.stops(client)
                 code, errors = demo.ended()
-                # Its service has stopped in order, even so.
-                self.assertEqual(client.closing()["reason"], "shutting_down")
                 self.assertNotIn("Error", errors)
                 if number == signal.SIGKILL:
                     self.assertEqual(code, -signal.SIGKILL)
@@ -218,8 +220,8 @@ class End(DemoCase):
         demo.kill_service()
         client = self.login(demo, "alice")
         demo.process.kill()
+        self.stops(client)
         demo.ended()
-        self.assertEqual(client.closing()["reason"], "shutting_down")
 
     def test_its_port_is_free_while_its_service_still_ends(self):
         demo = self.start()
@@ -233,7 +235,10 @@ class End(DemoCase):
     def test_with_data_it_keeps_them(self):
         data = os.path.join(self.folder, "data")
         demo = self.start("--data", data)
-        self.login(demo, "bob").publish(10001, ext="at home", onlineOnly=False)
+        bob = self.login(demo, "bob")
+        bob.publish(10001, ext="at home", onlineOnly=False)
+        bob.ok("logout")
+        bob.close()
         demo.process.terminate()
         self.assertEqual(demo.ended()[0], 0)
         with open(os.path.join(data, "demo-push.key"), "rb") as file:

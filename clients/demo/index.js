@@ -12,6 +12,8 @@ class UserWindow {
   isLive = false;
   /** It is offline on purpose: logged out, or without its network. */
   hasLeft = false;
+  /** When a state was set. */
+  since = -Infinity;
 
   constructor(name) {
     this.name = name;
@@ -38,6 +40,12 @@ class UserWindow {
     this.element.querySelector(".closed").hidden = isOpen;
     this.button.textContent = isOpen ? "Close tab" : "Open again";
     this.notice("");
+  }
+
+  /** Another user's page shows the state that was set last. */
+  wasSeen(name) {
+    const time = performance.now() - this.since;
+    if (time < 5_000) this.notice(`seen by ${name} after ${Math.ceil(time)} ms`);
   }
 
   notice(text) {
@@ -71,6 +79,8 @@ listen((data) => {
   if (data.left) user.hasLeft = true;
   if (data.live) user.hasLeft = false;
   if ("live" in data) user.isLive = data.live;
+  if (data.set) user.since = performance.now();
+  if (data.saw) windows.get(data.saw)?.wasSeen(user.name);
   trial?.notice(user, data);
 });
 

@@ -43,6 +43,7 @@ const setState = () => {
     ? porchlight.setStatus(value || CUSTOM, { text, seconds, durable: true })
     : porchlight.clearStatus();
   set.catch((error) => note(error.message));
+  reported.stateSet();
 };
 stateForm.onchange = ({ target }) => { if (target.name === "value") setState(); };
 stateForm.onsubmit = (event) => { event.preventDefault(); setState(); };
@@ -56,7 +57,7 @@ porchlight.addEventListener("change", () => {
     ? error.message : CONDITIONS[condition] ?? condition;
   find("#logout").textContent = condition === "closed" ? "Log in" : "Log out";
   if (!me?.live) return;
-  find("#me").textContent = `· others see: ${state(me)}`;
+  find("#me").textContent = `Others see: ${state(me)}`;
   stateForm.value.value = states.has(me.status?.value) ? me.status.value : 0;
 });
 

@@ -1,11 +1,17 @@
-// Tells the page around this one, if there is one, what its user notices of a kill -9.
+// Tells the page around this one, if there is one, what its user notices: how fast a state of
+// another one is seen, and what is seen of a kill -9.
+
+import { state } from "./people.js";
 
 /** Calls `body` with each message of another page of this demo. */
 export const listen = (body) => addEventListener("message", ({ data, origin }) => {
   if (origin === location.origin) body(data);
 });
 
-/** Begins to report. `received` is to be called with each message, and says if it is a test's. */
+/**
+ * Begins to report. `stateSet` is to be called when the user has chosen a state, and `received` with
+ * each message; it says if it is a test's.
+ */
 export const report = (me, porchlight, friends, note) => {
   const tell = (what) => parent !== window && parent.postMessage({ me, ...what }, location.origin);
 
@@ -19,10 +25,14 @@ export const report = (me, porchlight, friends, note) => {
   const seen = new Map();
   let isLive;
   const look = () => {
-    for (const [account, { is }] of friends) {
-      const before = seen.get(account) ?? "unknown";
-      if (before !== "unknown" && before !== is) tell({ changed: account, is });
-      seen.set(account, is);
+    for (const [account, friend] of friends) {
+      const before = seen.get(account) ?? friend;
+      if (before.is !== friend.is) {
+        if (before.is !== "unknown") tell({ changed: account });
+      } else if (state(before) !== state(friend)) {
+        tell({ saw: account });
+      }
+      seen.set(account, friend);
     }
     const live = [...friends.values()].every((friend) => friend.live);
     if (live !== isLive) tell({ live });
@@ -38,6 +48,7 @@ export const report = (me, porchlight, friends, note) => {
     .observe(document.documentElement);
 
   return {
+    stateSet: () => tell({ set: true }),
     received({ from, ext }) {
       const test = ext?.startsWith('{"test":') && JSON.parse(ext).test;
       if (test) tell({ test, from });

@@ -456,7 +456,7 @@ def thawed(world):
     is_connected(bob)
     bob.locator("[name=text]").fill("missed")
     bob.locator("[name=text]").press("Enter")
-    expect(bob.locator("#me")).to_have_text("· others see: online · missed", timeout=WAIT)
+    expect(bob.locator("#me")).to_have_text("Others see: online · missed", timeout=WAIT)
     bob.wait_for_timeout(180_000 if World.is_full else 5_000)
     sees(bob, "alice", "offline")
     assert alice.friend("bob") == "online", "it was not frozen"
@@ -904,12 +904,14 @@ def demo(world):
         expect(friend(bob, "carol").locator(".why")).to_have_text("never seen")
         alice.locator("#state label", has_text="In a meeting").click()
         sees(bob, "alice", "in a meeting")
+        expect(it.page.locator(".noticed").first).to_have_text(
+            re.compile(r"^seen by bob after \d+ ms$"), timeout=WAIT)
         expect(friend(bob, "alice").locator(".dot")).to_have_class("dot meeting")
         expect(friend(bob, "alice").locator(".why")).to_have_text(re.compile(r"^web · until \d"))
         alice.locator("[name=text]").fill("<i>planning</i>")
         alice.get_by_role("button", name="Set").click()
         sees(bob, "alice", "in a meeting · <i>planning</i>")
-        expect(alice.locator("#me")).to_have_text("· others see: in a meeting · <i>planning</i>")
+        expect(alice.locator("#me")).to_have_text("Others see: in a meeting · <i>planning</i>")
         alice.get_by_role("button", name="Clear").click()
         sees(bob, "alice", "online")
         # A message for a user that is not there yet.
