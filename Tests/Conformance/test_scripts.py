@@ -1,6 +1,7 @@
 """The scripts as a newcomer meets them, with stand-ins for the programs that change a machine."""
 
 import os
+import re
 import select
 import shutil
 import signal
@@ -164,6 +165,20 @@ class Words(Scripts):
                 code, said, fault = self.run_script("scripts/" + words[0], *words[1:])
                 self.assertEqual((code, said), (64, ""), fault)
                 self.assertTrue(fault)
+
+    def test_the_image_is_built_with_every_file_that_is_embedded(self):
+        with open(os.path.join(ROOT, "packaging", "Dockerfile"), encoding="utf-8") as file:
+            copied = re.findall(r"^COPY (\S+) \1$", file.read(), re.M)
+        sources = os.path.join(ROOT, "Sources", "CEmbeddedFiles")
+        embedded = []
+        for name in os.listdir(sources):
+            if name.endswith(".c"):
+                with open(os.path.join(sources, name), encoding="utf-8") as file:
+                    embedded += re.findall(r'^#embed "\.\./\.\./(.*)"$', file.read(), re.M)
+        self.assertIn("docs/openapi.json", embedded)
+        self.assertIn("clients/demo/index.html", embedded)
+        for path in embedded:
+            self.assertTrue(any(path == one or path.startswith(one + "/") for one in copied), path)
 
     def test_make_alone_prints_the_targets(self):
         done = subprocess.run(["make", "-C", ROOT, "--no-print-directory"], capture_output=True,
