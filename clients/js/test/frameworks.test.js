@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, test } from "node:test";
+import { follower } from "../src/follow.js";
 import { Topics } from "../src/topics.js";
 import { Watch } from "../src/watch.js";
 
@@ -64,6 +65,39 @@ describe("Svelte", () => {
     event("bob", 2);
     await turn();
     assert.equal(seen.length, 2);
+  });
+});
+
+describe("what many parts of a page show", () => {
+  const parts = { bob: 0, carol: 0 };
+  const event = (topics, publisher, seq) =>
+    topics.apply({ type: 1, publisher, seq, cause: "x", online: [] });
+
+  test("a change is told only to those that show its account, by one watch", async () => {
+    const topics = new Topics();
+    const types = [];
+    const client = {
+      watch(accounts, { type }) {
+        types.push(type);
+        return new Watch(topics, () => {}, type, accounts);
+      },
+    };
+    const stops = ["bob", "bob", "carol"].map((account) =>
+      follower(client).add(account, () => (parts[account] += 1)));
+    await turn();
+    Object.assign(parts, { bob: 0, carol: 0 });
+    event(topics, "bob", 1);
+    await turn();
+    assert.deepEqual(parts, { bob: 2, carol: 0 });
+    assert.equal(follower(client).get("bob").is, "offline");
+    assert.equal(follower(client).get("carol"), undefined);
+    stops[0]();
+    event(topics, "bob", 2);
+    await turn();
+    assert.deepEqual(parts, { bob: 3, carol: 0 });
+    assert.equal(follower(client, 100), follower(client, 100));
+    assert.deepEqual(types, [1, 100]);
+    for (const stop of stops) stop();
   });
 });
 

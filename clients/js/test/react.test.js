@@ -1,6 +1,6 @@
 // porchlight/react with Debian's React, without a browser. It runs in Chromium in test/browser.
 import assert from "node:assert/strict";
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, beforeEach, describe, test } from "node:test";
@@ -27,6 +27,13 @@ const load = async () => {
   for (const name of NEEDED) {
     cpSync(join(MODULES, name), join(app, "node_modules", name), { recursive: true });
   }
+  // What strict mode does to effects, which the test renderer leaves out.
+  appendFileSync(join(app, "node_modules", "react", "cjs", "react.development.js"), `
+    const { useEffect } = exports;
+    exports.useEffect = (begin, dependencies) => useEffect(() => {
+      begin()?.();
+      return begin();
+    }, dependencies);`);
   const file = join(app, "all.mjs");
   writeFileSync(file, `
     export * as React from "react";
@@ -85,7 +92,7 @@ describe("React", { skip }, async () => {
     stage.on_says({ method: "events", params: { events } });
     await settled();
   });
-  // As createRoot of react-dom: effects are begun twice in strict mode.
+  // As createRoot of react-dom.
   const concurrent = { unstable_isConcurrent: true, unstable_strictMode: true };
   const online = [{ client: "ios", device: "phone" }];
 
@@ -194,6 +201,7 @@ describe("React", { skip }, async () => {
       await act(async () => root.update(element(() => connect())));
       await serve();
       assert.deepEqual(texts(root), ["offline"]);
+      await new Promise((resolve) => setTimeout(resolve));
       assert.equal(connections, 1);
       assert.equal(stage.porchlight.condition, "connected");
       await act(async () => root.unmount());
