@@ -7,11 +7,12 @@ const find = (selector) => document.querySelector(selector);
 // One window for each user.
 
 const windows = new Map();
+let trial;
 
 class UserWindow {
   isLive = false;
-  /** It is offline on purpose: logged out, or without its network. */
-  hasLeft = false;
+  /** It is offline on purpose: closed, logged out, or without its network. */
+  hasLeft = true;
   /** When a state was set. */
   since = -Infinity;
 
@@ -35,11 +36,13 @@ class UserWindow {
   open(isOpen) {
     this.isOpen = isOpen;
     this.isLive = false;
+    this.hasLeft = true;
     this.frame.src = isOpen ? this.page : "about:blank";
     this.frame.hidden = !isOpen;
     this.element.querySelector(".closed").hidden = isOpen;
     this.button.textContent = isOpen ? "Close tab" : "Open again";
     this.notice("");
+    trial?.notice(this, {});
   }
 
   /** Another user's page shows the state that was set last. */
@@ -70,11 +73,9 @@ add();
 
 // kill -9, and what the users notice of it.
 
-let trial;
-
 listen((data) => {
   const user = windows.get(data.me);
-  if (!user) return;
+  if (!user?.isOpen) return;
   if (data.height) user.frame.style.height = `${data.height}px`;
   if (data.left) user.hasLeft = true;
   if (data.live) user.hasLeft = false;

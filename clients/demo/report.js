@@ -18,7 +18,7 @@ export const report = (me, porchlight, friends, note) => {
   // A test's message: to all of these accounts, named by `test`.
   listen(({ test, to, text }) => {
     if (!test) return;
-    porchlight.send(to, text, { ext: JSON.stringify({ test }) })
+    porchlight.send(to, text, { ext: `test:${test}` })
       .catch((error) => note(error.message, "failed"));
   });
 
@@ -28,7 +28,7 @@ export const report = (me, porchlight, friends, note) => {
     for (const [account, friend] of friends) {
       const before = seen.get(account) ?? friend;
       if (before.is !== friend.is) {
-        if (before.is !== "unknown") tell({ changed: account });
+        if (before.is === "online") tell({ gone: account });
       } else if (state(before) !== state(friend)) {
         tell({ saw: account });
       }
@@ -50,9 +50,9 @@ export const report = (me, porchlight, friends, note) => {
   return {
     stateSet: () => tell({ set: true }),
     received({ from, ext }) {
-      const test = ext?.startsWith('{"test":') && JSON.parse(ext).test;
-      if (test) tell({ test, from });
-      return Boolean(test);
+      const isTest = Boolean(ext?.startsWith("test:"));
+      if (isTest) tell({ test: ext.slice(5), from });
+      return isTest;
     },
   };
 };

@@ -9,8 +9,8 @@ export class Trial {
   #find;
   #users;
   #flickers = 0;
-  /** What has been sent and has not arrived. */
-  #missing = new Set();
+  /** What has been sent and has not arrived, with its sender and its recipient. */
+  #missing = new Map();
   #sent = 0;
   /** Since when pages are not live, and for how long they were. */
   #since = new Map();
@@ -21,7 +21,7 @@ export class Trial {
   constructor(windows, find) {
     this.#windows = windows;
     this.#find = find;
-    this.#users = [...windows.values()].filter(({ isOpen, isLive }) => isOpen && isLive);
+    this.#users = [...windows.values()].filter(({ isLive }) => isLive);
     for (const user of windows.values()) user.notice("");
   }
 
@@ -48,11 +48,13 @@ export class Trial {
   }
 
   /** Counts what the page of a user has told. */
-  notice(user, { live, changed, test, from }) {
-    if (changed) {
-      const other = this.#windows.get(changed);
+  notice(user, { live, gone, test, from }) {
+    if (gone) {
+      const other = this.#windows.get(gone);
       // A user that has left is offline: that is no flicker.
-      if (this.#users.includes(other) && other.isOpen && !other.hasLeft) this.#show("flickers", ++this.#flickers);
+      if (this.#users.includes(other) && !other.hasLeft) {
+        this.#show("flickers", ++this.#flickers);
+      }
     }
     if (live === false && !this.#since.has(user) && this.#users.includes(user) && !user.hasLeft) {
       this.#since.set(user, performance.now());
@@ -70,24 +72,31 @@ export class Trial {
 
   /** Has a user send a message to all others. */
   #test(user, text) {
-    const to = this.#users.filter((other) => other !== user).map(({ name }) => name);
-    if (!to.length) return;
+    const others = this.#users.filter((other) => other !== user);
+    if (!others.length) return;
     const test = `${performance.now()}`;
-    for (const name of to) this.#missing.add(`${test} ${user.name} ${name}`);
-    this.#sent += to.length;
-    user.send({ test, to, text });
+    for (const other of others) {
+      this.#missing.set(`${test} ${user.name} ${other.name}`, [user, other]);
+    }
+    this.#sent += others.length;
+    user.send({ test, to: others.map(({ name }) => name), text });
   }
 
   #look() {
-    const areLive = this.#users.every((user) => !user.isOpen || user.hasLeft
+    const areLive = this.#users.every((user) => user.hasLeft
       || (user.isLive && this.#stale.has(user)));
-    if (this.#isBack && areLive && !this.#missing.size) this.#done();
+    if (this.#isBack && areLive && !this.#lost) this.#done();
+  }
+
+  /** Messages that have not arrived; those from and for users that have left may still wait. */
+  get #lost() {
+    return [...this.#missing.values()].filter((pair) => !pair.some((user) => user.hasLeft)).length;
   }
 
   #finish() {
     this.#show("stale", seconds(Math.max(0, ...this.#stale.values())));
-    this.#show("lost", this.#missing.size);
-    this.#show("result", this.#missing.size || this.#flickers
+    this.#show("lost", this.#lost);
+    this.#show("result", this.#lost || this.#flickers
       ? "This should not happen: please report it."
       : `No user was shown as offline, and all ${this.#sent} messages have arrived.`);
   }

@@ -976,6 +976,13 @@ def survives(world):
             expect(it.page.locator(".noticed")).to_have_text([re.compile("^not live for")] * 2)
         assert it.page.frames[1].url.endswith("me=alice"), it.page.frames
         assert it.page.frames[1].evaluate("seen") == ["busy"], it.page.frames[1].evaluate("seen")
+        # One that leaves on purpose is no flicker, and is waited for no longer.
+        it.page.locator("#kill9").click()
+        it.page.locator(".window").nth(1).get_by_role("button", name="Close tab").click()
+        expect(it.page.locator("#result")).to_have_text(re.compile("^No user"), timeout=2 * WAIT)
+        expect(friend(alice, "bob").locator(".why")).to_have_text(
+            re.compile("^(connection lost · )?last seen"), timeout=4 * WAIT)
+        expect(it.page.locator("#flickers")).to_have_text("0")
 
 
 # Text whose contrast with what is behind it is too low (WCAG 2.2, 1.4.3), and boxes that are wider
