@@ -11,8 +11,7 @@
 //
 // It is closed when
 //
-// * it is silent for too long, or a head is not complete in time,
-// * a request has begun and its body is not complete in time,
+// * it is silent for too long, or a head or a body is not complete in time,
 // * the client has not read any of the bytes that wait for it for a while,
 // * the client disconnects while a stream is written to it, or sends another request behind it,
 // * the client has closed its output, and all its requests are answered,
