@@ -294,8 +294,9 @@ class Words(Case):
                 done = subprocess.run([alone, *words], stdin=subprocess.DEVNULL,
                                       capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.stderr, "Error: The load test is a program of its own, and "
-                                 "%s-bench does not exist. `make build` and `make static` build "
-                                 "both.\n" % alone)
+                                 "%s-bench does not exist. Debian's package of it is "
+                                 "porchlight-bench; `make build` and `make static` build both.\n"
+                                 % alone)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
 
     def test_the_help_of_the_load_test_is_found_either_way(self):
