@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import re
+import socket
 import subprocess
 import tempfile
 import time
@@ -157,6 +158,33 @@ class Sessions(Example):
         for path in ("/../server.js", "/server.js", "/__proto__", "//", "/page/login.html"):
             self.assertEqual(self.backend.ask("GET", path)[0], 404)
         self.assertEqual(self.backend.ask("GET", "/")[0], 200)
+
+
+class Limits(Example):
+    def send(self, text):
+        connection = socket.create_connection(("127.0.0.1", self.backend.port), timeout=WAIT)
+        self.addCleanup(connection.close)
+        connection.sendall(text.encode())
+        return connection
+
+    def test_slow_requests_are_ended(self):
+        head = "POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        slow = [self.send(head), self.send(head + "Content-Length: 100\r\n\r\na")]
+        for connection in slow:
+            self.assertIn(connection.recv(1000)[:12], (b"HTTP/1.1 408", b""))
+        self.assertEqual(self.sign_in("alice")[0], 303)
+
+    def test_guesses_do_not_delay_the_logins_of_others(self):
+        guess = ("POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 20\r\n\r\n"
+                 "account=a&password=b")
+        last = "GET /server.js HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        # Those of one connection are read at once, however slow this machine is.
+        connection = self.send(40 * guess + last)
+        said = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+        codes = [int(code) for code in re.findall(rb"HTTP/1\.1 (\d+)", said)]
+        self.assertEqual(codes, 32 * [403] + 8 * [503] + [404])
+        self.assertEqual(said.count(b"\r\nRetry-After: 1\r\n"), 8)
+        self.assertEqual(self.sign_in("alice")[0], 303)
 
 
 class Page(Example):

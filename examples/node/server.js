@@ -11,6 +11,7 @@ const { PORCHLIGHT = "http://127.0.0.1:7401" } = process.env;
 const { PORCHLIGHT_SOCKET = "ws://127.0.0.1:7400/v1/socket" } = process.env;
 const tokenSeconds = 600; // a signed-out user's session in Porchlight ends after this at the latest
 const loginSeconds = 8 * 3600;
+const guessesMax = 32; // that are checked or wait for it, about a second's work
 
 const key = createPrivateKey(readFileSync(JWT_KEY));
 if (key.asymmetricKeyDetails?.namedCurve !== "prime256v1") throw new Error("JWT_KEY: not P-256");
@@ -29,6 +30,7 @@ async function isRight(name, password) {
   const { salt, hash } = users.get(name) ?? unknown;
   return timingSafeEqual((await hashed(password, salt)).hash, hash) && users.has(name);
 }
+let guesses = 0;
 
 // A JWT, signed with ES256: RFC 7515. Node writes such signatures as DER, unless told otherwise.
 function token(account) {
@@ -84,8 +86,16 @@ const routes = {
     const fields = await form(request);
     const account = fields.get("account") ?? "";
     const password = fields.get("password") ?? "";
-    if (!await isRight(account, password)) return [403, "text/html", page("login.html")];
+    // Or those of one client would delay the logins of all others.
+    if (guesses === guessesMax) return [503, "text/plain", "busy", { "Retry-After": "1" }];
+    guesses += 1;
+    const right = await isRight(account, password).finally(() => { guesses -= 1; });
+    if (!right) return [403, "text/html", page("login.html")];
     sessions.delete(sessionOf(request)?.id);
+    for (const [old, { ends }] of sessions) { // in the order of their ends
+      if (ends > Date.now()) break;
+      sessions.delete(old);
+    }
     const id = randomBytes(32).toString("base64url"); // a new one, whatever the browser had
     sessions.set(id, { account, ends: Date.now() + loginSeconds * 1000 });
     return [303, "text/plain", "", { Location: "/", ...cookie(id, loginSeconds) }];
@@ -96,7 +106,9 @@ const routes = {
   },
 };
 
-const server = createServer(async (request, response) => {
+// Who sends a request too slowly is disconnected. The second limit is how often that is checked.
+const limits = { requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
+const server = createServer(limits, async (request, response) => {
   const route = routes[`${request.method} ${request.url.split("?")[0]}`];
   // Browsers say from where a form is sent: one of another site must not sign its reader in or out.
   const { origin, host } = request.headers;
@@ -113,7 +125,6 @@ const server = createServer(async (request, response) => {
     "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", ...more,
   }).end(body);
 });
-server.requestTimeout = 10_000;
 server.listen(Number(PORT), "127.0.0.1", () => {
   console.log(`ready on http://127.0.0.1:${server.address().port}`);
 });
