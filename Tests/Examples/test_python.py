@@ -3,14 +3,17 @@
 import contextlib
 import hashlib
 import hmac
+import http.client
 import json
 import os
 import random
+import select
+import socket
 import sqlite3
 import sys
 import time
 
-from support import ROOT, Program
+from support import ROOT, WAIT, Program
 from porchlight import Case, Service
 
 PROGRAM = os.path.join(ROOT, "examples", "python", "presence.py")
@@ -76,7 +79,8 @@ class Signatures(Example):
         for wrong in ("", "t=,v1=", "v1=" + "0" * 64, moment, digest, moment + ",v1=é",
                       moment + ",v1=" + "0" * 64, signature(body, OTHER), signature(body + b" "),
                       signature(body, at=time.time() - 400), signature(body, at=time.time() + 400),
-                      "t=x," + digest, "t=-1," + digest, "t=%d,%s" % (time.time() - 9, digest)):
+                      "t=%s,%s" % ("9" * 5_000, digest), "t=x," + digest, "t=-1," + digest,
+                      "t=%d,%s" % (time.time() - 9, digest)):
             self.assertEqual(backend.post(self.FIRST, wrong.encode()), 401, wrong)
         self.assertIsNone(backend.online("bob"))
         self.assertEqual(backend.post(self.FIRST, "v0=x," + right + ", more"), 204)
@@ -89,10 +93,57 @@ class Signatures(Example):
 
     def test_what_is_no_batch_is_refused(self):
         backend = self.backend()
-        for length in ("", "x", "-1", str(1 << 30)):
+        for length in ("", "x", "-1", str(1 << 30), "9" * 5_000):
             self.assertEqual(backend.post(b"{}", length=length), 400, length)
         self.assertEqual(backend.ask("POST", "/", b"{}")[0], 400)
         self.assertEqual(backend.ask("GET", "/")[0], 404)
+
+
+class Limits(Example):
+    def connect(self, backend):
+        connection = socket.create_connection(("127.0.0.1", backend.port), timeout=WAIT)
+        self.addCleanup(connection.close)
+        return connection
+
+    def test_a_request_that_arrives_slowly_is_ended(self):
+        backend = self.backend()
+        head = b"POST /presence HTTP/1.1\r\nContent-Length: 100000\r\n"
+        slow = {self.connect(backend): head + b"\r\n", self.connect(backend): head + b"A: "}
+        for connection, text in slow.items():
+            connection.sendall(text)
+        end = time.monotonic() + WAIT
+        while slow:
+            self.assertLess(time.monotonic(), end, "%d are still read" % len(slow))
+            ended, _, _ = select.select(list(slow), [], [], 0.1)
+            for connection in ended:
+                self.assertIn(connection.recv(1_000)[:12], (b"HTTP/1.0 408", b""))
+                del slow[connection]
+            for connection in slow:
+                with contextlib.suppress(ConnectionError):  # the next round sees it
+                    connection.sendall(b"x")
+        self.assertEqual(backend.said(), "")
+
+    def test_connections_have_a_limit(self):
+        backend = self.backend()
+        held = [self.connect(backend) for _ in range(32)]
+        self.assertEqual(self.connect(backend).recv(1), b"", "one more is accepted")
+        self.assertEqual(select.select(held, [], [], 0)[0], [], "it waited for these to end")
+        for connection in held:
+            connection.close()
+        end = time.monotonic() + WAIT
+        while True:
+            with contextlib.suppress(ConnectionError, http.client.HTTPException):
+                self.assertIsNone(backend.online("bob"))
+                return
+            self.assertLess(time.monotonic(), end, "those that ended still count")
+
+    def test_pages_of_other_sites_are_not_told(self):
+        backend = self.backend()
+        for host, status in (("127.0.0.1", 503), ("localhost:%d" % backend.port, 503),
+                             ("evil.example:%d" % backend.port, 403), ("", 403),
+                             ("127.0.0.1.evil.example", 403), ("localhost@evil.example", 403)):
+            said = backend.ask("GET", "/online?account=bob", headers={"Host": host})
+            self.assertEqual(said[0], status, host)
 
 
 class Batches(Example):

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import http.server
 import json
+import socket
 import sqlite3
 import sys
 import time
@@ -18,6 +19,8 @@ import urllib.parse
 
 BODY_MAX = 1 << 20  # a batch has at most 256 KiB of events, and a little around them
 AGE_MAX = 300  # seconds
+REQUEST_MAX = 10  # seconds for a request to arrive
+CONNECTIONS_MAX = 32  # each has a thread
 
 # A reset begins a new generation of the table. The one before it answers until the new one is
 # complete, so that no account seems offline while a snapshot is read.
@@ -33,10 +36,16 @@ INSERT INTO account VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
 """
 
 
+def number(text):
+    """A number in a header. None if it is none, or longer than any that is right."""
+    return int(text) if text.isdecimal() and len(text) <= 12 else None
+
+
 def is_signed(body, header, secrets):
     parts = dict(part.strip().partition("=")[::2] for part in header.split(","))
     moment, signature = parts.get("t", ""), parts.get("v1", "").encode()
-    if not moment.isdecimal() or abs(time.time() - int(moment)) > AGE_MAX:
+    signed_at = number(moment)
+    if signed_at is None or abs(time.time() - signed_at) > AGE_MAX:
         return False
     known = False
     for secret in secrets:  # two of them while the secret is changed
@@ -88,14 +97,45 @@ def opened(path):
     return database
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """Has limits, so that slow clients and many of them do not use up this machine."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.ends = {}  # by connection, which has one request
+
+    def verify_request(self, connection, _):
+        return len(self.ends) < CONNECTIONS_MAX  # if not, it is closed
+
+    def process_request(self, connection, address):
+        self.ends[connection] = time.monotonic() + REQUEST_MAX
+        super().process_request(connection, address)
+
+    def shutdown_request(self, connection):
+        self.ends.pop(connection, None)
+        super().shutdown_request(connection)
+
+    def service_actions(self):  # is called twice a second
+        for connection, end in list(self.ends.items()):
+            if end < time.monotonic():
+                with contextlib.suppress(OSError):  # it has just been closed
+                    connection.shutdown(socket.SHUT_RD)
+
+    def handle_error(self, connection, address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client that went away
+            super().handle_error(connection, address)
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
-    timeout = 10  # seconds for a client that sends nothing
+    timeout = REQUEST_MAX  # also for a client that does not read the response
 
     def do_POST(self):
-        length = self.headers.get("Content-Length", "")
-        if self.path != "/presence" or not length.isdecimal() or int(length) > BODY_MAX:
+        length = number(self.headers.get("Content-Length", ""))
+        if self.path != "/presence" or length is None or length > BODY_MAX:
             return self.answer(400)
-        body = self.rfile.read(int(length))
+        body = self.rfile.read(length)
+        if len(body) < length:
+            return self.answer(408)
         if not is_signed(body, self.headers.get("Porchlight-Signature", ""), self.server.secrets):
             return self.answer(401)
         with contextlib.closing(opened(self.server.path)) as database, database:  # and commit
@@ -109,6 +149,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         if path != "/online":
             return self.answer(404)
+        # Another name of this address can be that of a page in a browser on this machine.
+        if self.headers.get("Host", "").partition(":")[0] not in ("127.0.0.1", "localhost"):
+            return self.answer(403)
         names = urllib.parse.parse_qs(query).get("account", [])
         with contextlib.closing(opened(self.server.path)) as database, database:
             database.execute("BEGIN")  # both queries read the same state
@@ -129,7 +172,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def main(port, path, *files):
     with contextlib.closing(opened(path)) as database:
         database.executescript(TABLES)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Handler)
+    server = Server(("127.0.0.1", int(port)), Handler)
     server.path = path
     server.secrets = [open(file, "rb").read().rstrip(b"\r\n") for file in files]
     print("ready on 127.0.0.1:%d" % server.server_port, flush=True)
