@@ -8,7 +8,7 @@
 # make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
 # make test-js-full  the same with more: 500 clients and 20 kills, 1,000 simulations
 # make test-runtimes the same in Node 22 and 24, Deno and Bun, which it installs from PyPI
-# make test-browser  the SDK and the console in Chromium and Firefox, with the same service
+# make test-browser  the SDK, the demo and the console in Chromium and Firefox
 # make test-browser-full  the same, with pages hidden or frozen for three minutes, and more load
 # make demo       build, serve a page with two users, to try it out: PORT=8010 make demo
 # make docs       the documentation as a site, in .build/site
