@@ -22,8 +22,8 @@ struct StoreFiles: Sendable {
     func prepareDirectory() throws(StoreFileError) {
         if unsafe mkdir(directory, 0o700) != 0 {
             let error = errno
-            guard error != ENOENT else {
-                throw StoreFileError(.parentMissing, path: directory, detail: missingParent)
+            if error == ENOENT, let parent = missingParent {
+                throw StoreFileError(.parentMissing, path: directory, detail: parent)
             }
             guard error == EEXIST else {
                 throw StoreFileError(
@@ -39,14 +39,15 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// The first part of the path that does not exist.
-    private var missingParent: String {
+    /// The first directory of the path that does not exist. `/proc` does, and creates none: the
+    /// kernel's error is the same.
+    private var missingParent: String? {
         var path = ""
         for part in directory.split(separator: "/").dropLast() {
             path += path.isEmpty && !directory.hasPrefix("/") ? "\(part)" : "/\(part)"
             if unsafe access(path, F_OK) != 0 { return path }
         }
-        return path
+        return nil
     }
 
     /// Whether there is a database; rejects what cannot be one.

@@ -34,7 +34,10 @@ struct Key: ParsableCommand {
     var readOnly = false
 
     func validate() throws {
-        guard (name == nil) != (webPush == nil) else {
+        guard name == nil || webPush == nil else {
+            throw ValidationError("Give NAME or --web-push FILE, not both.")
+        }
+        guard name != nil || webPush != nil else {
             throw ValidationError("Give NAME for the key of an app server, or --web-push FILE.")
         }
         guard let name else {

@@ -165,4 +165,7 @@ class Verb(unittest.TestCase):
         done = self.make("--read-only", "--web-push", "x.key")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(b"--read-only", done.stderr)
+        done = self.make("--read-only", "--web-push", "x.key", "console")
+        self.assertIn(b"Give NAME or --web-push FILE, not both.", done.stderr)
+        self.assertIn(b"Give NAME for the key of an app server", self.make().stderr)
         self.assertFalse(os.path.exists("x.key"))

@@ -174,6 +174,13 @@ import Testing
         }
     }
 
+    @Test func `a directory in one that takes none`() {
+        #expect(
+            openError(of: "/proc/porchlight")?.description
+                == "The data directory /proc/porchlight cannot be created (No such file or "
+                + "directory); create it or choose another directory with --data.")
+    }
+
     @Test func `a directory that belongs to the kernel`() {
         let openError = openError(of: "/proc/self")
         #expect(openError?.reason == .notWritable)
