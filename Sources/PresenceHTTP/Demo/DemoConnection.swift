@@ -3,8 +3,9 @@ import NIOCore
 /// One connection to the demo's own server: requests one after the other, on loopback.
 ///
 /// `HTTPConnection` has the bounds that a server for others needs; here are those that cost
-/// nothing: of a request's size, and of the time for which a connection is idle.
-final class DemoConnection: ChannelInboundHandler {
+/// nothing: of a request's size, of the responses that wait for a client (one), of the time for
+/// which a connection is idle or its client does not read, and of the number of connections.
+final class DemoConnection: ChannelInboundHandler, TableConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -14,15 +15,50 @@ final class DemoConnection: ChannelInboundHandler {
 
     private let pages: DemoPages
     private let date: DateField
+    private let connections: DemoConnections
+    var place = ConnectionPlace<DemoConnection>()
+    private var context: ChannelHandlerContext?
     private var input = RequestInput(DemoConnection.limits)
     /// The request whose end has not been read.
     private var head: RequestHead?
-    /// Whether a response is awaited. Meanwhile nothing is read.
-    private var isResponding = false
+    private enum Phase {
+        case reading
+        /// Until there is a response. This and the next read nothing.
+        case awaitingResponse
+        /// Until the kernel has all of the response.
+        case writing
+    }
+    private var phase = Phase.reading
 
-    init(_ pages: DemoPages, _ date: DateField) {
+    init(_ pages: DemoPages, _ date: DateField, _ connections: DemoConnections) {
         self.pages = pages
         self.date = date
+        self.connections = connections
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        connections.enter(self)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        leave()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        leave()
+        context.fireChannelInactive()
+    }
+
+    private func leave() {
+        context = nil
+        connections.leave(self)
+    }
+
+    func closeToMakeRoom() {
+        let context = context
+        leave()
+        context?.close(promise: nil)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -42,7 +78,7 @@ final class DemoConnection: ChannelInboundHandler {
         if event as? ChannelEvent == .inputClosed {
             input.hasEnded = true
             advance(context)
-        } else if event is IdleStateHandler.IdleStateEvent, !isResponding {
+        } else if event is IdleStateHandler.IdleStateEvent, phase != .awaitingResponse {
             context.close(promise: nil)
         }
     }
@@ -53,7 +89,7 @@ final class DemoConnection: ChannelInboundHandler {
 
     private func advance(_ context: ChannelHandlerContext) {
         do throws(HTTPError) {
-            while !isResponding {
+            while phase == .reading {
                 guard let event = try input.next() else {
                     return input.hasEnded ? context.close(promise: nil) : context.read()
                 }
@@ -61,7 +97,6 @@ final class DemoConnection: ChannelInboundHandler {
             }
         } catch {
             // Where the next request begins is not known.
-            isResponding = true
             write(error.response, to: nil, context, closes: true)
         }
     }
@@ -79,7 +114,8 @@ final class DemoConnection: ChannelInboundHandler {
         case .body: break
         case .end:
             guard let head else { return }
-            isResponding = true
+            phase = .awaitingResponse
+            connections.endWaiting(self)
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             pages.respond(to: head) { response in
                 bound.eventLoop.execute {
@@ -98,14 +134,47 @@ final class DemoConnection: ChannelInboundHandler {
         var bytes = framing.head(of: response, date: date.text)
         var outgoing = OutgoingResponse(response.body, framing)
         while let part = outgoing.next() { bytes.writeImmutableBuffer(part) }
-        guard !closes else {
-            let isWritten = context.eventLoop.makePromise(of: Void.self)
-            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-            isWritten.futureResult.whenComplete { _ in bound.value.close(promise: nil) }
-            return context.writeAndFlush(wrapOutboundOut(bytes), promise: isWritten)
+        phase = .writing
+        let isWritten = context.eventLoop.makePromise(of: Void.self)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        isWritten.futureResult.whenComplete { _ in
+            let (connection, context) = bound.value
+            connection.endResponse(context, closes: closes)
         }
-        context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
-        isResponding = false
+        context.writeAndFlush(wrapOutboundOut(bytes), promise: isWritten)
+    }
+
+    private func endResponse(_ context: ChannelHandlerContext, closes: Bool) {
+        guard !closes else { return context.close(promise: nil) }
+        phase = .reading
+        connections.beginWaiting(self)
         advance(context)
     }
+}
+
+/// The connections to the demo's own server, on their event loop.
+///
+/// One above the limit closes the one that has been waiting longest for a request.
+final class DemoConnections: Sendable {
+    private final class Box {
+        var table: ConnectionTable<DemoConnection>
+
+        init(_ connectionsMax: Int) {
+            table = ConnectionTable(connectionsMax: connectionsMax, perNetworkMax: connectionsMax)
+        }
+    }
+
+    private let box: NIOLoopBoundBox<Box>
+
+    init(connectionsMax: Int = 64, on loop: any EventLoop) {
+        box = NIOLoopBoundBox.makeBoxSendingValue(Box(connectionsMax), eventLoop: loop)
+    }
+
+    func enter(_ connection: DemoConnection) {
+        box.value.table.enter(connection, from: nil)?.closeToMakeRoom()
+    }
+
+    func leave(_ connection: DemoConnection) { box.value.table.leave(connection) }
+    func beginWaiting(_ connection: DemoConnection) { box.value.table.beginWaiting(connection) }
+    func endWaiting(_ connection: DemoConnection) { box.value.table.endWaiting(connection) }
 }

@@ -24,10 +24,12 @@ public final class DemoServer: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let pages = DemoPages(kill: kill)
         let date = DateField(wallMilliseconds)
+        let connections = DemoConnections(on: group.next())
         let place = HTTPPlace(host: "127.0.0.1", port: port)
         listener = try HTTPListener(place, isSecure: false, on: group) { channel in
             try channel.pipeline.syncOperations.addHandlers([
-                IdleStateHandler(allTimeout: .seconds(60)), DemoConnection(pages, date),
+                IdleStateHandler(allTimeout: .seconds(60)),
+                DemoConnection(pages, date, connections),
             ])
         }
         self.pages = pages
