@@ -17,8 +17,8 @@ CARRIED = False
 class Demo:
     """A demo. Its standard error ends when both of its processes have ended: both have it."""
 
-    def __init__(self, folder, *words):
-        environment = dict(os.environ, TMPDIR=folder)
+    def __init__(self, folder, *words, **variables):
+        environment = dict(os.environ, TMPDIR=folder, **variables)
         self.process = subprocess.Popen(
             [BINARY, "demo", "--port", "0", *words], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -75,8 +75,8 @@ class DemoCase(Case):
         super().setUp()
         self.folder = self.new_folder()
 
-    def start(self, *words):
-        return self.keep(Demo(self.folder, *words))
+    def start(self, *words, **variables):
+        return self.keep(Demo(self.folder, *words, **variables))
 
     def login(self, demo, account, **options):
         return self.keep(demo.login(account, **options))
@@ -190,7 +190,8 @@ class Kill(DemoCase):
         os.kill(demo.child(), signal.SIGTERM)
         code, errors = demo.ended()
         self.assertEqual(code, 1)
-        self.assertIn("Error: The demo's service has ended: exit code 0.", errors)
+        self.assertIn("Error: Another process has ended the demo's service, so the demo ends, too.",
+                      errors)
         self.assertEqual(os.listdir(self.folder), [])
 
 
@@ -251,7 +252,68 @@ class End(DemoCase):
             self.assertEqual(file.read(), key)
 
 
+    def test_the_directory_of_a_demo_that_was_killed_is_removed_by_the_next(self):
+        killed = self.start()
+        killed.process.kill()
+        killed.ended()
+        left, = os.listdir(self.folder)
+        # Neither what others have put there under such a name, nor where a link leads, is removed.
+        other = self.new_folder()
+        open(os.path.join(other, "file"), "w", encoding="ascii").close()
+        link = "porchlight-demo-%d-1" % killed.process.pid
+        os.symlink(other, os.path.join(self.folder, link))
+        kept = {link, "porchlight-demo-x", "porchlight-demo-", "porchlight-demo--1-1"}
+        for name in kept - {link}:
+            os.mkdir(os.path.join(self.folder, name))
+        # Nor the directory of a demo that runs.
+        demo = self.start()
+        demos = set(os.listdir(self.folder)) - kept
+        self.assertEqual(len(demos), 1)
+        self.assertNotIn(left, demos)
+        self.start()
+        now = set(os.listdir(self.folder))
+        self.assertLess(demos | kept, now)
+        self.assertEqual(len(now), len(kept) + 2)
+        self.assertEqual(os.listdir(other), ["file"])
+        self.assertEqual(demo.request("GET", "/")[0], 200)
+
+    def test_the_directory_stays_while_the_service_of_a_killed_demo_still_ends(self):
+        killed = self.start()
+        child = killed.child()
+        os.kill(child, signal.SIGSTOP)
+        try:
+            killed.process.kill()
+            killed.process.wait(WAIT)
+            left, = os.listdir(self.folder)
+            self.start()
+            self.assertIn(left, os.listdir(self.folder))
+        finally:
+            os.kill(child, signal.SIGCONT)
+        killed.ended()
+
+
 class Start(DemoCase):
+    def test_the_settings_of_another_service_are_not_for_the_demo(self):
+        config = os.path.join(self.new_folder(), "config.yaml")
+        with open(config, "w", encoding="ascii") as file:
+            # Without a certificate no service starts with these.
+            file.write("webhook: http://127.0.0.1:9/hook\nlisten-tls: 127.0.0.1:0\n")
+        demo = self.start(PORCHLIGHT_CONFIG=config, PORCHLIGHT_ACCEPT="nothing", OTHER="kept")
+        with open("/proc/%d/environ" % demo.child(), "rb") as file:
+            names = [variable.split(b"=")[0] for variable in file.read().split(b"\0")]
+        self.assertEqual([name for name in names if name.startswith(b"PORCHLIGHT")], [])
+        self.assertIn(b"OTHER", names)
+        self.login(demo, "alice")
+
+    def test_the_data_of_another_service_are_refused(self):
+        data = self.new_folder()
+        open(os.path.join(data, "porchlight.sqlite"), "w", encoding="ascii").close()
+        self.assertEqual(
+            self.fails("--port", "0", "--data", data),
+            "Error: The directory %s has the data of a service that is not a demo's "
+            "(porchlight.sqlite without demo-push.key); choose another one with --data.\n" % data)
+        self.assertEqual(os.listdir(data), ["porchlight.sqlite"])
+
     def test_a_port_in_use_is_named_with_its_option(self):
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]

@@ -33,8 +33,8 @@ final class ChildProcess: Sendable {
     private let input: CInt
     private let output: CInt
 
-    /// Starts a program; the first word is its path.
-    init(_ words: [String]) throws(CommandError) {
+    /// Starts a program with these variables in its environment; the first word is its path.
+    init(_ words: [String], environment: [String: String]) throws(CommandError) {
         let path = words[0]
         guard let input = Pipe(), let output = Pipe() else {
             throw CommandError("A pipe cannot be created: \(Self.reason(errno)).")
@@ -45,10 +45,14 @@ final class ChildProcess: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writeEnd, STDOUT_FILENO)
         var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
         unsafe arguments.append(nil)
+        var variables: [UnsafeMutablePointer<CChar>?] = unsafe environment.map { name, value in
+            unsafe strdup("\(name)=\(value)")
+        }
+        unsafe variables.append(nil)
         var made: pid_t = 0
-        let number = unsafe posix_spawn(&made, path, &actions, nil, arguments, environ)
+        let number = unsafe posix_spawn(&made, path, &actions, nil, arguments, variables)
         unsafe posix_spawn_file_actions_destroy(&actions)
-        unsafe arguments.forEach { unsafe free($0) }
+        unsafe (arguments + variables).forEach { unsafe free($0) }
         close(input.readEnd)
         close(output.writeEnd)
         guard number == 0 else {

@@ -69,8 +69,13 @@ final class DemoService: Sendable {
 
     private func spawn() throws(CommandError) -> ChildProcess {
         let (service, http) = state.withLock { ($0.service, $0.http) }
+        // The settings of another service that this shell may have are not for the demo's.
+        let environment = ProcessInfo.processInfo.environment.filter {
+            !$0.key.hasPrefix("PORCHLIGHT_")
+        }
         let process = try ChildProcess(
-            [program, "serve", "--until-input-ends", "--listen", service, "--http", http] + options)
+            [program, "serve", "--until-input-ends", "--listen", service, "--http", http] + options,
+            environment: environment)
         state.withLock { $0.process = process }
         return process
     }
@@ -90,7 +95,13 @@ final class DemoService: Sendable {
                 case .end = process.read(withinMilliseconds: Self.tick), !interrupts.hasCome
             else { continue }
             let end = reap()
-            guard case .killed = end else {
+            switch end {
+            case .killed: break
+            // It stops in order only when it is told to.
+            case .exited(0):
+                throw CommandError(
+                    "Another process has ended the demo's service, so the demo ends, too.")
+            case .exited, .signal:
                 throw CommandError("The demo's service has ended: \(end.words).")
             }
             note("The service was killed, and is started again.")

@@ -19,7 +19,7 @@ struct DemoVerb: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Keep the data in this directory; without it, in a temporary one that is removed at "
-                + "the end.",
+                + "the end, or by the next demo if this one is killed.",
             valueName: "directory"))
     var data: String?
 
@@ -56,39 +56,5 @@ struct DemoVerb: ParsableCommand {
                 "Cannot serve the page on 127.0.0.1:\(port) (\(cause ?? error.description)); "
                     + "choose another port with --port.")
         }
-    }
-}
-
-/// Where the demo has its data.
-private struct DemoDirectory {
-    let path: String
-    private let isTemporary: Bool
-
-    /// The one that was chosen, or a new one.
-    init(_ chosen: String?) throws(CommandError) {
-        isTemporary = chosen == nil
-        let parent = FileManager.default.temporaryDirectory.path
-        path = chosen ?? "\(parent)/porchlight-demo-\(getpid())-\(UInt32.random(in: 0 ... .max))"
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: !isTemporary,
-                attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw CommandError(
-                "The directory \(path) cannot be made (\(error.localizedDescription)); choose "
-                    + "another one with --data.")
-        }
-    }
-
-    /// The file with the key of push messages, which stays the same: browsers subscribe with it.
-    func pushKey() throws -> String {
-        let file = path + "/demo-push.key"
-        guard !FileManager.default.fileExists(atPath: file) else { return file }
-        try makePushKey(file)
-        return file
-    }
-
-    func end() {
-        if isTemporary { try? FileManager.default.removeItem(atPath: path) }
     }
 }
