@@ -66,6 +66,8 @@ const add = () => {
   const next = people[windows.size];
   find("#add").hidden = !next;
   find("#add").textContent = `Add ${next}`;
+  // A button that is hidden loses the focus.
+  if (!next) windows.get(name).button.focus();
 };
 find("#add").onclick = add;
 add();
@@ -85,9 +87,11 @@ listen((data) => {
   trial?.notice(user, data);
 });
 
-find("#kill9").onclick = async () => {
-  find("#kill9").disabled = true;
+find("#kill9").onclick = async ({ currentTarget: button }) => {
+  // A button that is `disabled` loses the focus.
+  if (button.ariaDisabled === "true") return;
+  button.ariaDisabled = "true";
   trial = new Trial(windows, find);
   await trial.run();
-  find("#kill9").disabled = false;
+  button.ariaDisabled = "false";
 };

@@ -45,7 +45,8 @@ export const why = ({ is, live, cause, lastSeen, devices, status }) => {
     const clients = [...new Set(devices.map(({ client }) => client))].join(", ");
     const until = status && status.expires < Date.now() + 86_400_000
       ? `until ${clock(status.expires)}` : "";
-    return [devices.length > 1 ? `${devices.length} devices: ${clients}` : clients, until]
+    // What another one has written is last: it can be of any direction.
+    return [until, devices.length > 1 ? `${devices.length} devices: ${clients}` : clients]
       .filter(Boolean).join(" · ");
   }
   const reasons = { logout: "logged out", disconnect: "connection lost" };

@@ -63,9 +63,15 @@ porchlight.addEventListener("change", () => {
 
 // Messages: those for others wait in the service until a device has taken them.
 
-const note = (text, className = "") => {
+/** A text of somebody, which turns only itself if its direction is another. */
+const said = (text) => {
+  const element = document.createElement("bdi");
+  element.textContent = text;
+  return element;
+};
+const note = (parts, className = "") => {
   const item = document.createElement("li");
-  item.textContent = text;
+  item.append(...[parts].flat());
   item.className = className;
   find("#messages").append(item);
   find("#messages").scrollTop = find("#messages").scrollHeight;
@@ -75,21 +81,24 @@ for (const name of others) messageForm.to.add(new Option(name));
 messageForm.onsubmit = async (event) => {
   event.preventDefault();
   const to = messageForm.to.value;
-  const item = note(`to ${to}: ${messageForm.body.value}`, "mine pending");
+  const item = note([`to ${to}: `, said(messageForm.body.value)], "mine pending");
   try {
     const sent = porchlight.send(to, messageForm.body.value);
     messageForm.body.value = "";
     await sent;
     item.className = "mine";
-    if (friends.get(to).is !== "online") item.textContent += ` (waits for ${to})`;
+    if (friends.get(to).is !== "online") item.append(` (${to} was offline)`);
   } catch (error) {
     item.className = "mine failed";
-    item.textContent += ` (${error.message})`;
+    item.append(` (${error.message})`);
   }
 };
 
-find("#notify").onclick = () => porchlight.enablePush().then(
-  () => { find("#notify").disabled = true; }, (error) => note(error.message, "failed"));
+find("#notify").onclick = ({ currentTarget: button }) => {
+  if (button.ariaDisabled === "true") return;
+  porchlight.enablePush().then(
+    () => { button.ariaDisabled = "true"; }, (error) => note(error.message, "failed"));
+};
 navigator.serviceWorker?.register("push.js");
 
 // Ways to be offline.
@@ -107,5 +116,5 @@ find("#cut").onclick = ({ target }) => {
 const reported = report(account, porchlight, friends, note);
 for await (const message of porchlight.messages()) {
   const isNew = reported.received(message);
-  note(`${message.from ?? "the service"}: ${message.body}`, isNew ? "test" : "");
+  note([said(message.from ?? "the service"), ": ", said(message.body)], isNew ? "test" : "");
 }

@@ -27,6 +27,7 @@ export class Trial {
 
   /** Resolves when the pages are live again and the messages have arrived. */
   async run() {
+    if (this.#users.length < 2) return this.#show("result", "Open two tabs first.");
     for (const id of ["away", "stale", "lost"]) this.#show(id, "…");
     this.#show("flickers", 0);
     this.#show("result", "");
@@ -96,9 +97,20 @@ export class Trial {
   #finish() {
     this.#show("stale", seconds(Math.max(0, ...this.#stale.values())));
     this.#show("lost", this.#lost);
-    this.#show("result", this.#lost || this.#flickers
-      ? "This should not happen: please report it."
-      : `No user was shown as offline, and all ${this.#sent} messages have arrived.`);
+    this.#show("result", this.#result);
+  }
+
+  get #result() {
+    if (this.#lost || this.#flickers) return "This should not happen: please report it.";
+    if (this.#users.every((user) => user.hasLeft)) {
+      return "Nobody was left to notice anything: keep two tabs open.";
+    }
+    const { size } = this.#missing;
+    const messages = size
+      ? `${this.#sent - size} messages have arrived; ${size} are from or for users that have left.`
+      : `all ${this.#sent} messages have arrived.`;
+    return `No user was shown as offline, and ${messages} `
+      + "Each page waits for a random time before it connects again, so that not all come at once.";
   }
 
   #show(id, text) {
