@@ -89,9 +89,59 @@ def names(world):
     assert page.locator("main img").count() == 0
     marks = page.evaluate("document.body.innerText.match(/[\\x00-\\x08\\x0b-\\x1f\\u200b\\u202e]/g)")
     assert marks is None, marks
-    # A path cannot have this name; the page says so.
+    # A path of a browser cannot have such a name; the page says so, and what can.
     look(page, "..")
-    expect(page.locator(".card .error")).to_have_text(re.compile("^HTTP cannot address"))
+    lost = re.compile("^Browsers remove “..” from paths.*kick.*curl --path-as-is")
+    expect(page.locator(".card .error")).to_have_text(lost)
+    expect(page.locator(".card .error")).to_have_count(1)
+    world.account("dora", device="..")
+    look(page, "dora")
+    page.get_by_role("button", name="End the session on ..").click()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog#end .error")).to_have_text(lost)
+    page.keyboard.press("Escape")
+    expect(page.locator(".card tbody tr")).to_have_count(1)
+
+
+def wrong(world):
+    """Names that no account can have: one sentence, and no further requests. Spaces are cut off."""
+    world.expected = ("422",)
+    page = world.page()
+    page.clock.install()
+    page.reload()
+    is_live(page)
+    card, asked = page.locator(".card"), []
+    page.on("request", lambda request: "/v1/accounts/" in request.url and asked.append(request.url))
+    look(page, "é" * 128)
+    expect(card.locator(".error")).to_have_text(re.compile("^No account can have this name"))
+    for selector in "table", ".list", ".summary", "button":
+        expect(card.locator(selector)).to_have_count(0)
+    # The next look at an account would be 5 s later.
+    page.clock.run_for(20_000)
+    assert len(asked) == 2, asked
+    look(page, "  bob ")
+    expect(card.locator("h2 .name")).to_have_text("bob")
+    expect(card.locator(".summary")).to_contain_text("never seen")
+    expect(card.locator(".error")).to_be_hidden()
+    ask(page, " alice", "bob ")
+    expect(page.locator("#why-title")).to_have_text("Does alice see bob?")
+    expect(page.locator("#ask [name=publisher]")).to_have_value("bob")
+    expect(card.locator("h2 .name")).to_have_text("bob")
+
+
+def long(world):
+    """A long status leaves the sessions and their buttons in sight."""
+    world.account("alice").call("subscribe", type=1, expiry=3600, publishers=["bob"])
+    world.account("bob").call("publish", type=1, value=10_001, ext="word " * 780)
+    page = world.page("#account=bob&subscriber=alice&publisher=bob", 360)
+    is_live(page)
+    expect(page.locator(".card .summary")).to_contain_text("word word")
+    expect(page.locator(".why-card .verdict")).to_be_visible()
+    for selector in ".card", ".why-card":
+        height = page.locator(selector).bounding_box()["height"]
+        assert height < 900, "%s is %d high" % (selector, height)
+    appearance.check(page)
 
 
 def looks(world):
@@ -140,9 +190,12 @@ def keys(world):
     dialog = page.locator("dialog#key")
     expect(page.locator("#live")).to_have_text("needs a key")
     expect(dialog.locator("input")).to_be_focused()
+    # Nothing is known yet.
+    for selector in "#publishers-none", "#readers-none":
+        expect(page.locator(selector)).to_be_hidden()
     page.keyboard.press("Escape")
     expect(dialog).to_be_visible()
-    for wrong, answer in ("ключ", "letters and digits"), ("wrong", "key"):
+    for wrong, answer in ("ключ", "only ASCII"), ("plk_ x", "no spaces"), ("wrong", "key"):
         dialog.locator("input").fill(wrong)
         dialog.locator("input").press("Enter")
         expect(dialog.locator(".error")).to_contain_text(answer)
@@ -258,8 +311,14 @@ def why(world):
     ask(page, "alice", "bob")
     expect(page.locator(".verdict")).to_have_text("alice does not see bob: there is no subscription.")
     alice.call("subscribe", type=1, expiry=3600, publishers=["bob"])
-    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator(".verdict")).to_have_text("alice sees bob online.")
+    # An answer says of when it is.
+    expect(page.locator(".why-card > small")).to_have_text(re.compile(r"^as of \d\d:\d\d:\d\d$"))
+    alice.call("unsubscribe", type=1, publishers=["bob"])
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.locator(".verdict")).to_have_text("alice does not see bob: there is no subscription.")
+    alice.call("subscribe", type=1, expiry=3600, publishers=["bob"])
     # The address has the question.
     other = world.page(page.url[page.url.index("#"):])
     expect(other.locator(".verdict")).to_have_text("alice sees bob online.")
@@ -421,8 +480,16 @@ def behind(world):
         assert time.monotonic() - begin < 60, "it is not behind"
     expect(row).to_contain_text("carol old-tablet")
     expect(row).to_contain_text("KiB")
-    expect(counter(page, "Behind")).to_have_text("1")
+    expect(counter(page, "Clients behind")).to_have_text("1")
     appearance.check(page)
+    # One that is closed for it, after 15 s, is not forgotten.
+    expect(page.locator("#readers-count")).to_have_text("")
+
+    def closed(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "closedTooSlow": 1_234})
+    page.route("**/v1/stats", closed)
+    expect(page.locator("#readers-count")).to_have_text("1,234 closed since the start")
     row.locator("a").click()
     expect(page.locator(".card h2 .name")).to_have_text("carol")
 behind.flags = ["--rate-limits", "off"]
@@ -478,7 +545,7 @@ def load(world):
 load.flags = ["--rate-limits", "off"]
 
 
-CASES = [overview, names, looks, keys, card, why, end, feed, restart, hidden, behind, load]
+CASES = [overview, names, wrong, long, looks, keys, card, why, end, feed, restart, hidden, behind, load]
 ONLY_CHROMIUM = [looks, hidden, load]
 
 

@@ -24,10 +24,9 @@ export function useKey(text) {
 
 /** An error that the service has answered with; `status` is 0 if it has not answered. */
 export class Problem extends Error {
-  constructor(status, detail, reason) {
+  constructor(status, detail) {
     super(detail);
     this.status = status;
-    this.reason = reason;
   }
 }
 
@@ -43,8 +42,8 @@ async function request(path, options) {
     throw new Problem(0, error.name === "TimeoutError" ? "no answer in time" : "no connection");
   }
   if (response.ok) return response;
-  const { detail, reason } = await response.json().catch(() => ({}));
-  throw new Problem(response.status, detail ?? `The service answered ${response.status}.`, reason);
+  const { detail } = await response.json().catch(() => ({}));
+  throw new Problem(response.status, detail ?? `The service answered ${response.status}.`);
 }
 
 /** The answer to a request, as an object. */
@@ -57,14 +56,14 @@ export async function call(path, method = "GET") {
   }
 }
 
-/** The path of an account, or of something of it. */
-export function accountPath(account, rest) {
-  // Browsers remove such a segment, also an escaped one.
-  if (account === "." || account === "..") {
-    throw new Problem(0, `HTTP cannot address an account of the name “${account}”. `
-      + "Ask why it is seen, or use the native protocol.");
+/** The path of something of an account. */
+export function accountPath(...names) {
+  const lost = names.find((name) => /^\.\.?$/.test(name)); // escaped ones are lost, too
+  if (lost) {
+    throw new Problem(0, `Browsers remove “${lost}” from paths. Use the native protocol, `
+      + "such as its “kick”, or curl --path-as-is.");
   }
-  return `/v1/accounts/${encodeURIComponent(account)}/${rest}`;
+  return `/v1/accounts/${names.map(encodeURIComponent).join("/")}`;
 }
 
 /** Server-sent events: `[name, data]`, until the stream ends. `opened` is called at the start. */

@@ -1,9 +1,8 @@
-// What the two fields answer with: the card of an account, and why an account sees another, or does
-// not.
+// What the two fields answer with: the card of an account, and why an account sees another.
 
 import { Problem, accountPath, call } from "./api.js";
 import {
-  accountHash, accountLink, dot, duration, element, fill, find, moment, number, say, visible,
+  accountHash, accountLink, clock, dot, duration, element, fill, find, moment, number, say, visible,
   whyHash,
 } from "./page.js";
 
@@ -22,21 +21,18 @@ const connections = {
 
 /** A list of names with its count, which grows by a button. */
 class Names {
-  #title; #path; #member; #line;
+  #path; #member; #line;
   #list = element("ul", { class: "names" });
   #count = element("small");
-  #more = element("button", {
-    type: "button", class: "quiet", hidden: true, onclick: () => this.load(),
-  }, "More");
+  #more = element("button", { class: "quiet", onclick: () => this.load() }, "More");
   #none;
   #cursor;
 
-  constructor(title, none, path, member, line) {
-    this.#title = title;
-    this.#path = path;
+  constructor(title, account, member, line) {
+    this.#path = accountPath(account, member);
     this.#member = member;
     this.#line = line;
-    this.#none = element("p", { class: "none", hidden: true }, none);
+    this.#none = element("p", { class: "none", hidden: true }, `No ${member}.`);
     this.node = element("section", { class: "list" },
       element("h3", {}, title, " ", this.#count),
       element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title },
@@ -73,7 +69,8 @@ const until = ({ type = 1, expires }) => element("small", {}, `${type === 1 ? ""
   + `${expires ? `until ${moment(expires).slice(0, -3)}` : "accepted"}`);
 
 class AccountCard {
-  #account; #service; #isAlive = true;
+  #account; #service;
+  #isWrong = false; // no account can have this name
   #dot = element("span");
   #summary = element("p", { class: "summary" });
   #table;
@@ -95,50 +92,42 @@ class AccountCard {
         element("h2", { id: "card-title", tabindex: -1 },
           this.#dot, element("span", { class: "name" }, name)),
         closeLink(closeHash)),
-      this.#summary, this.#error, this.#table,
-      element("p", { class: "none", hidden: true }, "No sessions."), this.#note);
-    this.#makeLists();
+      this.#error);
   }
 
   get account() { return this.#account; }
 
-  #makeLists() {
+  /** What a card has once there is an answer. */
+  #complete() {
     const account = this.#account;
-    const names = (title, member, line) =>
-      new Names(title, `No ${member}.`, accountPath(account, member), member, line);
-    try {
-      this.#lists = [
-        names("Watches", "subscriptions", (entry) => [accountLink(entry.publisher), until(entry),
-          entry.type === 1 && why(account, account, entry.publisher)]),
-        names("Watched by", "subscribers", (entry) => [accountLink(entry.account), until(entry),
-          why(account, entry.account, account)]),
-        names("Contacts", "contacts", contactLine),
-      ];
-      this.node.append(element("div", { class: "lists" }, ...this.#lists.map((list) => list.node)));
-    } catch (error) {
-      say(this.#error, error.message);
-      this.#isAlive = false;
-    }
-  }
-
-  async load() {
-    if (!this.#isAlive) return;
+    this.#lists = [
+      new Names("Watches", account, "subscriptions", (entry) => [accountLink(entry.publisher),
+        until(entry), entry.type === 1 && why(account, account, entry.publisher)]),
+      new Names("Watched by", account, "subscribers", (entry) => [accountLink(entry.account),
+        until(entry), why(account, entry.account, account)]),
+      new Names("Contacts", account, "contacts", contactLine),
+    ];
+    this.node.append(this.#summary, this.#table,
+      element("p", { class: "none", hidden: true }, "No sessions."), this.#note,
+      element("div", { class: "lists" }, ...this.#lists.map((list) => list.node)));
     for (const list of this.#lists) list.load();
-    await this.refresh();
   }
 
   /** Reads the state and the sessions again. */
-  async refresh() {
-    if (!this.#isAlive) return;
+  async load() {
+    if (this.#isWrong) return;
     try {
       const [state, sessions] = await Promise.all([
         call(accountPath(this.#account, "state")), call(accountPath(this.#account, "sessions")),
       ]);
       say(this.#error, "");
+      if (!this.#lists) this.#complete();
       this.#show(state, sessions);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      say(this.#error, error.message);
+      this.#isWrong = error.status === 422;
+      say(this.#error, this.#isWrong ? "No account can have this name. Names have 1 to 128 bytes, "
+        + "no control characters, and no space at either end." : error.message);
     }
   }
 
@@ -178,8 +167,7 @@ class AccountCard {
       element("td", { class: "wide" }, `${duration(this.#service.now() - lastHeard)} ago`),
       element("td", { class: "wide" }, visible(address)),
       element("td", { class: "action" }, element("button", {
-        type: "button", class: "danger", disabled: isReadOnly,
-        title: isReadOnly && "This key is read-only.",
+        class: "danger", disabled: isReadOnly,
         "aria-label": `End the session on ${visible(device)}`,
         onclick: () => this.#askToEnd(device),
       }, "End…")));
@@ -196,14 +184,13 @@ class AccountCard {
     form.cancel.onclick = () => dialog.close();
     form.onsubmit = async (event) => {
       event.preventDefault();
-      const path = `sessions/${encodeURIComponent(device)}`;
       const reason = new URLSearchParams({ reason: form.reason.value });
       try {
         const query = form.reason.value ? `?${reason}` : "";
-        await call(accountPath(this.#account, path) + query, "DELETE");
+        await call(accountPath(this.#account, "sessions", device) + query, "DELETE");
         dialog.close();
         find("h2", this.node).focus();
-        await this.refresh();
+        await this.load();
       } catch (problem) {
         say(error, problem.message);
       }
@@ -227,8 +214,8 @@ function contactLine(entry) {
 function sections(story) {
   const found = [[]];
   for (const line of story) {
-    if (line === "") found.push([]);
-    else found.at(-1).push(line);
+    if (line) found.at(-1).push(line);
+    else found.push([]);
   }
   return found.filter((lines) => lines.length);
 }
@@ -242,6 +229,7 @@ function sentence(line) {
 class WhyCard {
   #subscriber; #publisher;
   #text = element("div", { class: "story" }, element("p", { class: "none" }, "…"));
+  #time = element("small");
 
   constructor(subscriber, publisher, closeHash) {
     this.#subscriber = subscriber;
@@ -252,7 +240,8 @@ class WhyCard {
           element("span", { class: "name" }, visible(subscriber)), " see ",
           element("span", { class: "name" }, visible(publisher)), "?"),
         closeLink(closeHash)),
-      this.#text);
+      this.#text, this.#time,
+      element("button", { class: "quiet", onclick: () => this.load() }, "Ask again"));
   }
 
   async load() {
@@ -270,6 +259,7 @@ class WhyCard {
     } catch (error) {
       this.#text.replaceChildren(element("p", { class: "error", role: "alert" }, error.message));
     }
+    say(this.#time, `as of ${clock(Date.now())}`);
   }
 }
 
@@ -283,35 +273,28 @@ export class Answers {
   constructor(service) {
     this.#service = service;
     addEventListener("hashchange", () => this.show());
-    find("#look").addEventListener("submit", (event) => {
-      const { subscriber, publisher } = this.#asked;
-      this.#ask(event, subscriber === null ? accountHash(event.target.account.value)
-        : whyHash(event.target.account.value, subscriber, publisher));
-    });
-    find("#ask").addEventListener("submit", (event) => {
-      const { subscriber, publisher } = event.target;
-      this.#ask(event, whyHash(this.#asked.account, subscriber.value, publisher.value));
-    });
+    for (const id of ["#look", "#ask"]) {
+      find(id).addEventListener("submit", (event) => this.#ask(event));
+    }
     this.follow(EVERY);
   }
 
-  get #asked() {
-    const given = new URLSearchParams(location.hash.slice(1));
-    const [account, subscriber, publisher] =
-      ["account", "subscriber", "publisher"].map((name) => given.get(name));
-    return publisher === null || subscriber === null
-      ? { account, subscriber: null } : { account, subscriber, publisher };
-  }
+  get #asked() { return new URLSearchParams(location.hash.slice(1)); }
 
-  #ask(event, hash) {
+  #ask(event) {
     event.preventDefault();
-    if (location.hash === hash) this.show();
-    else location.hash = hash;
+    const asked = this.#asked;
+    for (const [name, text] of new FormData(event.target)) {
+      asked.set(name, text.replace(/^ +| +$/g, "")); // no name begins or ends with a space
+    }
+    if (location.hash === `#${asked}`) this.show();
+    else location.hash = asked;
   }
 
   show() {
-    const { account, subscriber, publisher } = this.#asked;
-    const isWhy = subscriber !== null;
+    const [account, subscriber, publisher] =
+      ["account", "subscriber", "publisher"].map((name) => this.#asked.get(name));
+    const isWhy = subscriber !== null && publisher !== null;
     const cards = [];
     this.#card = undefined;
     if (isWhy) {
@@ -346,7 +329,7 @@ export class Answers {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(async () => {
       this.#isDue = false;
-      if (this.#service.isLive) await this.#card?.refresh();
+      if (this.#service.isLive) await this.#card?.load();
       if (!this.#isDue) this.follow(EVERY);
     }, delay);
   }

@@ -18,8 +18,8 @@ const counters = [
   ["Connections", ({ stats }) => number(stats.connections)],
   ["Subscriptions", ({ stats }) => number(stats.subscriptions)],
   ["Statuses", ({ stats }) => number(stats.statuses)],
-  ["Messages waiting", ({ stats }) => number(stats.messagesWaiting)],
-  ["Behind", ({ top }) => number(top.readerCount), ({ top }) => top.readerCount > 0],
+  ["Messages", ({ stats }) => number(stats.messagesWaiting)],
+  ["Clients behind", ({ top }) => number(top.readerCount), ({ top }) => top.readerCount > 0],
   ["Writes waiting", ({ stats }) => number(stats.storePending),
     ({ stats }) => stats.storeRetained > 0],
   ["Feed readers", ({ stats }) => number(stats.feedReaders)],
@@ -104,7 +104,7 @@ function show(seen) {
   title(`${number(seen.stats.accountsOnline)} online`);
   drawCharts();
   showPublishers(seen.top);
-  showReaders(seen.top);
+  showReaders(seen);
 }
 
 function title(text) {
@@ -128,9 +128,11 @@ function showPublishers({ publishers, publishersSince }) {
   }));
 }
 
-function showReaders({ readers, readerCount, time }) {
-  say(find("#readers-count"), readerCount > readers.length
-    ? `${readers.length} of ${number(readerCount)}` : "");
+function showReaders({ top: { readers, readerCount, time }, stats: { closedTooSlow } }) {
+  say(find("#readers-count"), [
+    readerCount > readers.length && `${readers.length} of ${number(readerCount)}`,
+    closedTooSlow && `${number(closedTooSlow)} closed since the start`,
+  ].filter(Boolean).join(", "));
   fill(find("#readers"), readers.map((reader) => element("tr", {},
     element("th", { scope: "row" }, ...(reader.account === undefined ? ["an app server"]
       : [accountLink(reader.account), element("small", {}, ` ${visible(reader.device)}`)])),
@@ -165,8 +167,8 @@ function lost(error) {
 
 function pause(milliseconds) {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    wake = () => { clearTimeout(timer); resolve(); };
+    setTimeout(resolve, milliseconds);
+    wake = resolve;
   });
 }
 
@@ -226,7 +228,7 @@ function askForKey(problem) {
       event.preventDefault();
       const text = input.value.trim();
       if (!/^[\x21-\x7e]+$/.test(text)) {
-        return say(find(".error", dialog), "A key has letters and digits only, without spaces.");
+        return say(find(".error", dialog), "A key has no spaces, and only ASCII characters.");
       }
       useKey(text);
       dialog.close();

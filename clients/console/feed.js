@@ -110,8 +110,8 @@ export class Feed {
   #pause(signal) {
     const most = Math.min(15_000, 500 * 2 ** this.#failures++);
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, most * (0.5 + Math.random() / 2));
-      signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+      setTimeout(resolve, most * (0.5 + Math.random() / 2));
+      signal.addEventListener("abort", resolve, { once: true });
     });
   }
 

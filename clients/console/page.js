@@ -35,18 +35,14 @@ export function duration(milliseconds) {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-const two = (value) => String(value).padStart(2, "0");
-
-export function clock(time) {
-  const date = new Date(time);
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-}
+/** The time of day, such as `09:05:00`. */
+export const clock = (time) => new Date(time).toTimeString().slice(0, 8);
 
 /** The time of day, with the date unless that is today. */
-export function moment(time, now = Date.now()) {
+export function moment(time) {
   const date = new Date(time);
-  if (date.toDateString() === new Date(now).toDateString()) return clock(time);
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(time)}`;
+  if (date.toDateString() === new Date().toDateString()) return clock(time);
+  return `${date.toLocaleDateString("sv")} ${clock(time)}`; // Sweden writes 2026-01-31
 }
 
 export const find = (selector, root = document) => root.querySelector(selector);
