@@ -91,7 +91,7 @@ def names(world):
     assert marks is None, marks
     # A path of a browser cannot have such a name; the page says so, and what can.
     look(page, "..")
-    lost = re.compile("^Browsers remove “..” from paths.*kick.*curl --path-as-is")
+    lost = re.compile("^Browsers remove “..” from paths.*curl --path-as-is.*kick")
     expect(page.locator(".card .error")).to_have_text(lost)
     expect(page.locator(".card .error")).to_have_count(1)
     world.account("dora", device="..")

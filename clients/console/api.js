@@ -60,8 +60,8 @@ export async function call(path, method = "GET") {
 export function accountPath(...names) {
   const lost = names.find((name) => /^\.\.?$/.test(name)); // escaped ones are lost, too
   if (lost) {
-    throw new Problem(0, `Browsers remove “${lost}” from paths. Use the native protocol, `
-      + "such as its “kick”, or curl --path-as-is.");
+    throw new Problem(0, `Browsers remove “${lost}” from paths. Use curl --path-as-is or `
+      + "the native protocol, such as its “kick”.");
   }
   return `/v1/accounts/${names.map(encodeURIComponent).join("/")}`;
 }
