@@ -16,16 +16,27 @@ func absolutePath(_ path: String) -> String {
 }
 
 /// The time of day, such as `10:58:01`.
-func clockTime(_ milliseconds: Int64) -> String { format(milliseconds, "HH:mm:ss") }
+func clockTime(_ milliseconds: Int64) -> String { String(dateAndTime(milliseconds).suffix(8)) }
 
 /// The date and the time of day, such as `2026-11-21 10:58:01`.
-func dateAndTime(_ milliseconds: Int64) -> String { format(milliseconds, "yyyy-MM-dd HH:mm:ss") }
+///
+/// The service tells dozens of times in one response: a `DateFormatter` would cost it milliseconds.
+func dateAndTime(_ milliseconds: Int64) -> String {
+    let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+    var time = time_t(rest < 0 ? seconds - 1 : seconds)
+    var parts = unsafe tm()
+    unsafe localtime_r(&time, &parts)
+    let date =
+        unsafe padded(parts.tm_year, 4, from: 1_900) + "-" + padded(parts.tm_mon, 2, from: 1)
+        + "-" + padded(parts.tm_mday, 2)
+    return unsafe date + " " + padded(parts.tm_hour, 2) + ":" + padded(parts.tm_min, 2) + ":"
+        + padded(parts.tm_sec, 2)
+}
 
-private func format(_ milliseconds: Int64, _ pattern: String) -> String {
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.dateFormat = pattern
-    return formatter.string(from: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
+/// A number that counts from `origin`, with zeros before it.
+private func padded(_ number: Int32, _ digits: Int, from origin: Int = 0) -> String {
+    let text = String(Int(number) + origin)
+    return String(repeating: "0", count: max(0, digits - text.count)) + text
 }
 
 /// A number of seconds in words, such as `4 s` or `3 h 20 min`.
