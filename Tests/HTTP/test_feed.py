@@ -123,22 +123,33 @@ class Feed(Case):
         # A client that reconnects by itself repeats the query.
         again = self.stream(begun, query="?from=now")
         self.assertEqual(again.event(), (name, data))
-        self.assertEqual(self.stream("0" * 26, query="?from=now").event()[0], "reset")
+        # Where its position is lost, it has no table that is to be cleared.
+        lost = self.stream("0" * 26, query="?from=now")
+        name, data = lost.event()
+        self.assertEqual((name, data), ("now", {"cursor": lost.id}))
+        self.publish("later", 10003)
+        name, data = lost.event()
+        self.assertEqual((name, [e["publisher"] for e in data["events"]]), ("change", ["later"]))
 
     def test_changes_from_now_are_gathered(self):
         stream = self.stream(query="?from=now")
         stream.event()
-        begin, items, seen = time.monotonic(), 0, []
-        for value in range(10000, 10040):
-            self.publish("gathered", value)
-        while len(seen) < 40:
-            name, data = stream.event()
-            self.assertEqual(name, "change")
-            items += 1
-            seen += [e["value"] for e in data["events"] if e["publisher"] == "gathered"]
-        self.assertEqual(seen, list(range(10000, 10040)))
-        # At most five a second, however slow this machine is.
-        self.assertGreaterEqual(time.monotonic() - begin, (items - 1) * 0.2)
+        # Those after a reconnection, too.
+        for is_again in (False, True):
+            if is_again:
+                stream = self.stream(stream.id, query="?from=now")
+            begin, items, seen = time.monotonic(), 0, []
+            for value in range(10000, 10040):
+                self.publish("gathered", value)
+            while len(seen) < 40:
+                name, data = stream.event()
+                self.assertEqual(name, "change")
+                items += 1
+                seen += [e["value"] for e in data["events"] if e["publisher"] == "gathered"]
+            self.assertEqual(seen, list(range(10000, 10040)))
+            # At most five a second, however slow this machine is.
+            self.assertGreaterEqual(time.monotonic() - begin, (items - 1) * 0.2)
+            stream.close()
 
     def test_a_beginning_that_is_none(self):
         for query, reason, words in (
@@ -227,6 +238,31 @@ class Readers(unittest.TestCase):
         finally:
             for stream in held:
                 stream.close()
+            service.close()
+
+    def test_one_that_is_behind_is_not_paced(self):
+        """A reader from now on that has not had all gets it as fast as it reads."""
+        service = Service("--rate-limits", "off")
+        try:
+            stream = Stream(service, query="?from=now")
+            stream.event()
+            server = service.connect()
+            server.ok("login", {"key": KEY})
+            for number in range(1500):
+                server.ok("publish", {"account": "busy", "type": 1, "value": 10001 + number,
+                                      "ext": "x" * 4000})
+            begin, items, seen = time.monotonic(), 0, []
+            while len(seen) < 1500:
+                name, data = stream.event()
+                self.assertEqual(name, "change")
+                items += 1
+                seen += [event["value"] for event in data["events"]]
+            self.assertEqual(seen, list(range(10001, 11501)))
+            # More than the buffers between hold. With a pause after each they would take 20 s.
+            self.assertGreater(items, 100)
+            self.assertLess(time.monotonic() - begin, items * 0.1)
+            stream.close()
+        finally:
             service.close()
 
     @unittest.skipIf("TSAN_OPTIONS" in os.environ, "a sanitizer takes memory of its own")

@@ -6,21 +6,27 @@ import PresenceWire
 extension API {
     /// The feed, as a stream.
     func feed(_ call: Call, _ head: RequestHead) async throws -> Response {
+        let beginning = try call.query.one("from")
         // A client that reconnects by itself repeats the query, and says what it had last.
         let isAgain = head.fields.text(.lastEventID)?.isEmpty == false
-        let beginning = isAgain ? nil : try call.query.one("from")
-        return try await stream(call, head) {
-            try await self.gateway.openFeed(after: $0, from: beginning)
+        let fromNow = beginning == "now"
+        return try await stream(call, head, gathering: fromNow) {
+            let reader = try await gateway.openFeed(after: $0, from: isAgain ? nil : beginning)
+            // It keeps no table: where its position is lost, it goes on from now.
+            guard fromNow, isAgain, reader.start == .reset else { return reader }
+            return try await gateway.openFeed(after: nil, from: beginning)
         }
     }
 
-    /// How long the changes are gathered for a reader that begins now: it shows them to a human,
-    /// and each item costs a turn of two threads.
+    /// How long the changes are gathered for a reader `from=now` that has all: it shows them to a
+    /// human, and each item costs a turn of two threads.
     private static var glance: TimeAmount { .milliseconds(200) }
 
     /// What no device has taken in time, as a stream.
     func undelivered(_ call: Call, _ head: RequestHead) async throws -> Response {
-        try await stream(call, head) { try await self.gateway.openUndelivered(from: $0) }
+        try await stream(call, head, gathering: false) {
+            try await gateway.openUndelivered(from: $0)
+        }
     }
 
     /// A stream of events, until the client disconnects or the service shuts down.
@@ -28,7 +34,7 @@ extension API {
     /// While the client does not read, nothing is read from the service. So a slow client costs no
     /// more than the events in flight, and in the end its stream is closed.
     private func stream(
-        _ call: Call, _ head: RequestHead,
+        _ call: Call, _ head: RequestHead, gathering isGathering: Bool,
         _ open: (_ cursor: String?) async throws -> FeedReader
     ) async throws -> Response {
         let headers: ResponseFields = [.contentType: "text/event-stream"]
@@ -54,7 +60,7 @@ extension API {
                         let item = try await reader.next(within: silence)
                         try await writer.write(
                             item.map(ServerSentEvent.event) ?? ServerSentEvent.heartbeat)
-                        if case .now = reader.start, item != nil { await reader.pause(Self.glance) }
+                        if isGathering, item?.hasAll == true { await reader.pause(Self.glance) }
                     }
                 } catch let error as InProcessError where error != .cancelled {
                     // The service ends. The client reconnects by itself, with its last cursor.
@@ -74,5 +80,12 @@ private final class FeedPlace: Sendable {
 
     deinit {
         counters.leaveFeed()
+    }
+}
+
+extension FeedItem {
+    /// Whether its reader has had all changes then.
+    fileprivate var hasAll: Bool {
+        if case .changes(let events, _) = self { events.areNewest } else { false }
     }
 }

@@ -98,7 +98,8 @@ extension EngineHost {
         let cursor =
             reader.cursor.isComplete ? FeedCursor(epoch: log.epoch, seq: share.seq) : nil
         let events = FeedShare(
-            list: list, count: share.count, firstTime: share.firstTime.map { now.wall(at: $0) })
+            list: list, count: share.count, firstTime: share.firstTime.map { now.wall(at: $0) },
+            isNewest: share.seq == log.head)
         output.append(.feed(.events(events, cursor)), for: reader.connection)
     }
 

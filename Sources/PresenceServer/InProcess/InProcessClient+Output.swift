@@ -127,6 +127,6 @@ extension FeedEvents {
         guard let firstTime = share.firstTime else { return nil }
         self.init(
             bytes: Array(shared.bytes[shared.range(of: share.list)]), count: share.count,
-            firstTime: firstTime, numbers: share.numbers)
+            firstTime: firstTime, numbers: share.numbers, areNewest: share.isNewest)
     }
 }

@@ -165,6 +165,8 @@ struct FeedShare: Sendable {
     var firstTime: Wall?
     /// Of undelivered messages: the numbers of their hand-overs.
     var numbers: [UInt64] = []
+    /// Of changes: whether there are no more.
+    var isNewest = false
 }
 
 /// The answer to a question about the service, or to a change of a password.

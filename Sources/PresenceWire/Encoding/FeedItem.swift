@@ -50,12 +50,18 @@ public struct FeedEvents: Hashable, Sendable {
     public var firstTime: Wall
     /// Of undelivered messages: the position after each.
     public var numbers: [UInt64]
+    /// Of changes: whether there were no more when they were read.
+    public var areNewest: Bool
 
     /// These events.
-    public init(bytes: [UInt8], count: Int, firstTime: Wall, numbers: [UInt64] = []) {
+    public init(
+        bytes: [UInt8], count: Int, firstTime: Wall, numbers: [UInt64] = [],
+        areNewest: Bool = false
+    ) {
         self.bytes = bytes
         self.count = count
         self.firstTime = firstTime
         self.numbers = numbers
+        self.areNewest = areNewest
     }
 }
