@@ -97,7 +97,7 @@ public struct FeedLimits: Sendable {
     /// Seconds for which events are retained, and for which they still are after the last reader
     /// left.
     public var feedSeconds = 3_600
-    /// Concurrent feed readers.
+    /// Concurrent feed readers over connections; half of them with keys that may only read.
     public var readersMax = 64
     /// Events in one `feed` notification.
     public var eventsPerFrameMax = 500

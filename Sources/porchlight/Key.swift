@@ -14,8 +14,8 @@ struct Key: ParsableCommand {
 
                 (umask 077; porchlight key billing > billing.key 2>> server-keys)
 
-            With --read-only, the key lets its holder only read: for the console, monitors and \
-            dashboards.
+            With --read-only, the key lets its holder only read, and no messages and devices: for \
+            the console, monitors and dashboards.
 
             With --web-push, makes the file for `serve --push-key`, and prints the public key, \
             which web pages subscribe with.
@@ -30,7 +30,7 @@ struct Key: ParsableCommand {
             valueName: "file"))
     var webPush: String?
 
-    @Flag(help: "Make a key with which nothing can be changed.")
+    @Flag(help: "Make a key that changes nothing and reads no messages.")
     var readOnly = false
 
     func validate() throws {

@@ -33,7 +33,8 @@ extension ServiceSettings {
         }
         let budget = DescriptorBudget(self)
         settings.limits.connectionsMax = budget.httpConnectionsMax
-        settings.limits.feedReadersMax = budget.feedReadersMax
+        settings.limits.feedReadersMax = min(
+            budget.feedReadersMax, configuration.feed.readersMax)
         do throws(HTTPStartError) {
             return try HTTPServer(settings, to: door)
         } catch {

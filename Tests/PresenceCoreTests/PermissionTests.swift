@@ -19,6 +19,7 @@ import Testing
         .subscribe, .unsubscribe, .publish, .clear, .relate, .setVisibility, .send, .discard,
         .setDevice, .kick, .setPassword, .removePassword,
     ]
+    static let readsSecrets: Set<MethodName> = [.undelivered, .devices]
     static let namesAnAccount: Set<MethodName> = [
         .subscribe, .unsubscribe, .subscriptions, .publish, .clear, .relate, .contacts,
         .setVisibility, .setDevice, .devices,
@@ -36,7 +37,7 @@ import Testing
             if method == .login { return .alreadyLoggedIn }
             return [.refresh, .setAvailability, .take].contains(method) ? .forbidden : nil
         case .reader:
-            return Self.changing.contains(method)
+            return Self.changing.union(Self.readsSecrets).contains(method)
                 ? .readOnlyKey : refusal(method, by: .appServer)
         }
     }

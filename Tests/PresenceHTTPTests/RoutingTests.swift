@@ -26,9 +26,12 @@ import Testing
 
     /// A new route is reading if its method is; here it must be said so, too.
     @Test(arguments: PresenceHTTP.Operation.allCases)
-    func `changes nothing if it is GET, or asks for states`(operation: PresenceHTTP.Operation) {
+    func `may be read if it is GET and no secret, or asks for states`(
+        operation: PresenceHTTP.Operation
+    ) {
+        let isSecret = ["listDevices", "readUndelivered"].contains(operation.name)
         let isReading = operation.method == .get || operation.name == "queryStates"
-        #expect(operation.isReading == isReading)
+        #expect(operation.isReading == (isReading && !isSecret))
     }
 
     @Test func `takes names unchanged from the path`() {

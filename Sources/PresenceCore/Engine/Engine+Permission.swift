@@ -61,6 +61,11 @@ extension Engine {
         refusal(of: method, by: caller(of: connection))
     }
 
+    /// Whether the peer of `connection` is an app server with a key that may only read.
+    public func mayOnlyRead(_ connection: ConnectionID) -> Bool {
+        if case .appServer(.reading) = caller(of: connection) { true } else { false }
+    }
+
     /// Rejects a method that the peer of `connection` has no permission for.
     ///
     /// It changes nothing, as the next: it is mutating so that the engine is not copied for a call.

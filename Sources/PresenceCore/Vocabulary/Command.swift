@@ -30,7 +30,7 @@ public enum MethodName: String, CaseIterable, Sendable {
         case .take: Rules(.clients, .notNeeded, .small, .changes)
         case .discard: Rules(.appServers, .notNeeded, .small, .changes)
         case .setDevice: Rules(.everySession, .needed, .small, .changes)
-        case .devices: Rules(.everySession, .notNeeded, .small, .reads)
+        case .devices: Rules(.everySession, .notNeeded, .small, .readsSecrets)
         case .query: Rules(.appServers, .notNeeded, .small, .reads)
         case .subscribers: Rules(.appServers, .notNeeded, .large, .reads)
         case .sessions: Rules(.appServers, .notNeeded, .small, .reads)
@@ -42,7 +42,7 @@ public enum MethodName: String, CaseIterable, Sendable {
         case .why: Rules(.appServers, .notNeeded, .large, .reads)
         case .top: Rules(.appServers, .notNeeded, .large, .reads)
         case .feed: Rules(.appServers, .notNeeded, .small, .reads)
-        case .undelivered: Rules(.appServers, .notNeeded, .small, .reads)
+        case .undelivered: Rules(.appServers, .notNeeded, .small, .readsSecrets)
         }
     }
 
@@ -54,7 +54,7 @@ public enum MethodName: String, CaseIterable, Sendable {
         public let room: Room
         /// How much work it is.
         public let work: Work
-        /// Whether it changes anything for accounts.
+        /// Whether it changes anything for accounts, or reads what is secret.
         public let effect: Effect
 
         init(_ permission: Permission, _ room: Room, _ work: Work, _ effect: Effect) {
@@ -74,6 +74,8 @@ public enum MethodName: String, CaseIterable, Sendable {
     /// Whether a method is for app servers whose key may only read, too.
     public enum Effect: Sendable {
         case reads
+        /// It reads the bodies of messages, or push addresses with their secrets.
+        case readsSecrets
         case changes
     }
 

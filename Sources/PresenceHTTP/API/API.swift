@@ -57,7 +57,7 @@ struct API {
             let call = Call(
                 path: request.path, query: try QueryParameters(request.head.target.query))
             switch request.operation.action {
-            case .custom(let respond): return try await respond(self, call, request.head)
+            case .custom(let respond, as: _): return try await respond(self, call, request.head)
             case .call(let native):
                 var methodCall = try call.methodCall(native)
                 if let members = request.operation.bodyMembers {

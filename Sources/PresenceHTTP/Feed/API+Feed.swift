@@ -1,6 +1,7 @@
 import NIOCore
 import PresenceGateway
 import PresenceServer
+import PresenceTokens
 import PresenceWire
 
 extension API {
@@ -42,7 +43,8 @@ extension API {
             return Response(status: .ok, headers: headers, body: .stream { _ in })
         }
         let cursor = try head.fields.text(.lastEventID) ?? call.query.one("cursor")
-        let place = try FeedPlace(counters, max: limits.feedReadersMax)
+        let place = try FeedPlace(
+            counters, max: limits.feedReadersMax, isReadOnly: key(of: head)?.isReadOnly == true)
         let reader = try await open(cursor?.isEmpty == true ? nil : cursor)
         let silence = TimeAmount.seconds(Int64(limits.feedHeartbeatSeconds))
         return Response(
@@ -72,14 +74,18 @@ extension API {
 /// The place of one stream among all that there may be, until its last reference goes.
 private final class FeedPlace: Sendable {
     private let counters: HTTPCounters
+    private let isReadOnly: Bool
 
-    init(_ counters: HTTPCounters, max: Int) throws(HTTPError) {
-        guard counters.enterFeed(max: max) else { throw .tooManyFeedReaders }
+    init(_ counters: HTTPCounters, max: Int, isReadOnly: Bool) throws(HTTPError) {
+        guard counters.enterFeed(max: max, isReadOnly: isReadOnly) else {
+            throw .tooManyFeedReaders
+        }
         self.counters = counters
+        self.isReadOnly = isReadOnly
     }
 
     deinit {
-        counters.leaveFeed()
+        counters.leaveFeed(isReadOnly: isReadOnly)
     }
 }
 

@@ -14,6 +14,8 @@ final class HTTPCounters: Sendable {
         var timedOut = 0
         var displaced = 0
         var feedReaders = 0
+        /// Those with keys that may only read.
+        var readOnlyFeedReaders = 0
         var tlsHandshakes = 0
         /// By `TLSFault.rawValue`.
         var tlsFaults = [Int](repeating: 0, count: TLSFault.allCases.count)
@@ -56,16 +58,25 @@ final class HTTPCounters: Sendable {
 
     func tlsFailed(_ fault: TLSFault) { counts.withLock { $0.tlsFaults[Int(fault.rawValue)] += 1 } }
 
-    /// Counts one more feed reader, unless there are `max` already.
-    func enterFeed(max: Int) -> Bool {
+    /// Counts one more feed reader, unless there are `max` already. Those with keys that may only
+    /// read get half of the places, so that they shut no app server out.
+    func enterFeed(max: Int, isReadOnly: Bool) -> Bool {
         counts.withLock {
-            guard $0.feedReaders < max else { return false }
+            guard $0.feedReaders < max, !isReadOnly || $0.readOnlyFeedReaders < max / 2 else {
+                return false
+            }
             $0.feedReaders += 1
+            if isReadOnly { $0.readOnlyFeedReaders += 1 }
             return true
         }
     }
 
-    func leaveFeed() { counts.withLock { $0.feedReaders -= 1 } }
+    func leaveFeed(isReadOnly: Bool) {
+        counts.withLock {
+            $0.feedReaders -= 1
+            if isReadOnly { $0.readOnlyFeedReaders -= 1 }
+        }
+    }
 
     /// All metrics, and those of calls of the service, in the Prometheus text format.
     func metricsText(

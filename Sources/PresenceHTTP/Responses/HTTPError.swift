@@ -94,8 +94,8 @@ extension HTTPError {
     static func readOnlyKey(_ name: String) -> HTTPError {
         HTTPError(
             .forbidden, "read_only_key",
-            "The key `\(name)` may only read: GET, HEAD and POST /v1/states. Use one that was made "
-                + "without --read-only."
+            "The key `\(name)` may only read: GET and HEAD, except of messages and devices, and "
+                + "POST /v1/states. Use one that was made without --read-only."
         ).with("key", name)
     }
 

@@ -20,15 +20,15 @@ struct Operation: Sendable {
     enum Action: Sendable {
         /// Calls the service; the response is the result.
         case call(NativeCall)
-        /// Something of its own.
-        case custom(Responder)
+        /// Something of its own; for those who may use the method.
+        case custom(Responder, as: MethodName?)
     }
 
-    /// Whether it changes nothing, so that a key that may only read is enough.
+    /// Whether it changes nothing and reads no secrets, so that a key that may only read is enough.
     var isReading: Bool {
         switch action {
         case .call(let native): native.method.rules.effect == .reads
-        case .custom: method == .get
+        case .custom(_, as: let native): native.map { $0.rules.effect == .reads } ?? true
         }
     }
 
@@ -76,7 +76,8 @@ extension Operation {
 
     /// One of its own.
     private init(
-        _ name: String, _ path: String, isPublic: Bool = true, _ respond: @escaping Responder
+        _ name: String, _ path: String, isPublic: Bool = true, as native: MethodName? = nil,
+        _ respond: @escaping Responder
     ) {
         self.name = name
         method = .get
@@ -84,7 +85,7 @@ extension Operation {
         segments = RouteTable.segments(of: path).map(String.init)
         self.isPublic = isPublic
         bodyMembers = nil
-        action = .custom(respond)
+        action = .custom(respond, as: native)
     }
 }
 
@@ -162,11 +163,13 @@ extension Operation: CaseIterable {
         Operation(
             "explain", .get, "/v1/why", .why,
             query: [.text(.subscriber), .text(.publisher), .typeOfPresence], hasStory: true),
-        Operation("readFeed", "/v1/feed", isPublic: false) { try await $0.feed($1, $2) },
-        Operation("readUndelivered", "/v1/undelivered", isPublic: false) {
+        Operation("readFeed", "/v1/feed", isPublic: false, as: .feed) {
+            try await $0.feed($1, $2)
+        },
+        Operation("readUndelivered", "/v1/undelivered", isPublic: false, as: .undelivered) {
             try await $0.undelivered($1, $2)
         },
-        Operation("getMetrics", "/metrics", isPublic: false) { api, _, _ in
+        Operation("getMetrics", "/metrics", isPublic: false, as: .metrics) { api, _, _ in
             try await api.metrics()
         },
         Operation("getLiveness", "/livez") { api, _, _ in

@@ -46,7 +46,8 @@ extension [UInt8] {
         case .alreadyLoggedIn: append("This connection is already logged in.")
         case .forbidden: append("Permission denied.")
         case .readOnlyKey:
-            append("The key of this session may only read; log in with one that may do all.")
+            append(
+                "The key of this session may only read, not messages and devices; use another.")
         case .internal: append("Internal error; nothing was changed.")
         case .subscriptionQuota:
             appendQuota("The account", "subscriptions", refusal)

@@ -180,6 +180,6 @@ extension SettingTable {
                 "Time that events are kept, and time that the feed goes on without readers."),
             .count(
                 "feed-readers-max", \Startup.feed.readersMax, 1...1_000, .things,
-                "Readers of the feed at a time, those of HTTP and webhooks included."),
+                "Readers of the feed over the native protocol; as many, at most 32, over HTTP."),
         ])
 }

@@ -24,12 +24,22 @@ extension EngineHost {
         output.append(.feed(.beganUndelivered(begun)), for: connection)
     }
 
-    /// Rejects another reader of the feed or of what is undelivered, if there are enough.
+    /// Rejects another connection that reads the feed or what is undelivered, if there are enough.
+    /// Those with keys that may only read get half of the places: the others are for app servers.
+    /// Readers in this process have bounds of their own.
     func checkReaderQuota(of connection: ConnectionID) throws(Refusal) {
+        guard !connection.isInProcess, !isReader(connection) else { return }
         let limit = configuration.feed.readersMax
-        let count = (feed?.readers.count ?? 0) + undelivered.readers.count
-        guard count < limit || isReader(connection) else {
-            throw Refusal(.feedQuota, limit: limit, count: count)
+        let others =
+            ((feed?.readers.map(\.connection) ?? []) + undelivered.readers.map(\.connection))
+            .filter { !$0.isInProcess }
+        guard others.count < limit else {
+            throw Refusal(.feedQuota, limit: limit, count: others.count)
+        }
+        guard engine.mayOnlyRead(connection) else { return }
+        let reading = others.count { engine.mayOnlyRead($0) }
+        guard reading < limit / 2 else {
+            throw Refusal(.feedQuota, limit: limit / 2, count: reading)
         }
     }
 
