@@ -7,6 +7,9 @@
 /** It is renewed at half of the time for which it is set. */
 const RENEWALS_PER_LIFE = 2;
 
+/** When a renewal that was rejected is tried again, as a part of that time. */
+const REPEATS_PER_LIFE = 4;
+
 /** The clock of the service may run faster by this, in milliseconds. */
 const DRIFT = 5_000;
 
@@ -17,9 +20,10 @@ const DRIFT = 5_000;
  * @param {Hooks} hooks
  * @param {Write["params"]} params as they were written first
  * @param {Promise<void>} written when the service has confirmed that
- * @returns {{ stop: () => void, leave: (isLogout: boolean) => void }}
+ * @param {() => void} ended
+ * @returns {{ send: () => void, stop: () => void, leave: (isLogout: boolean) => void }}
  */
-const held = ({ porchlight, environment, statuses, request }, params, written) => {
+const held = ({ porchlight, environment, statuses, request }, params, written, ended) => {
   const { type, value, ext } = params;
   const life = Number(params.expiry) * 1_000;
   const { now, after } = environment;
@@ -32,9 +36,11 @@ const held = ({ porchlight, environment, statuses, request }, params, written) =
     isOver = true;
     cancel();
     own?.close();
+    ended();
   };
-  // A later call for this type has taken its place.
-  const isHeld = () => !isOver && statuses.newest(type) === params;
+  const [waiting, sent, confirmed] = statuses.maps;
+  // No later call for this type has taken its place; one that was rejected does not.
+  const isHeld = () => !isOver && confirmed.get(type) === params;
   /** What the service has, if that is known: the status of this call, or none any more. */
   const look = () => {
     const [presence] = own?.values() ?? [];
@@ -44,9 +50,20 @@ const held = ({ porchlight, environment, statuses, request }, params, written) =
       ? status.value !== value || status.text !== ext
       : cause === "cleared" || now() < until - DRIFT;
     if (isOther || !isHeld()) return stop();
-    if (!isDue) return;
+    // A later call that is not answered yet would be replaced.
+    if (!isDue || waiting.has(type) || sent.has(type)) return;
     isDue = false;
-    statuses.write("publish", params).then(plan, stop);
+    statuses.write("publish", params).then(plan, () => {
+      if (isHeld()) renewAfter(life / REPEATS_PER_LIFE);
+      else stop();
+    });
+  };
+  /** @param {number} milliseconds */
+  const renewAfter = (milliseconds) => {
+    cancel = after(milliseconds, () => {
+      isDue = true;
+      look();
+    });
   };
   const plan = () => {
     if (!isHeld()) return stop();
@@ -55,16 +72,18 @@ const held = ({ porchlight, environment, statuses, request }, params, written) =
       own = porchlight.watch(/** @type {string} */ (porchlight.account), { type });
       own.addEventListener("change", look);
     }
-    cancel = after(life / RENEWALS_PER_LIFE, () => {
-      isDue = true;
-      look();
-    });
+    renewAfter(life / RENEWALS_PER_LIFE);
   };
   written.then(plan, stop);
   return {
     stop,
+    send: () => {
+      if (isDue) look();
+    },
     leave: (isLogout) => {
-      if (isLogout && isHeld()) request("clear", { type }, () => {}, () => {});
+      // What waits will not be sent.
+      const last = sent.get(type)?.params ?? confirmed.get(type);
+      if (isLogout && !isOver && last === params) request("clear", { type }, () => {}, () => {});
     },
   };
 };
@@ -74,17 +93,22 @@ const held = ({ porchlight, environment, statuses, request }, params, written) =
  * @returns {Part & { hold: (params: Write["params"], written: Promise<void>) => void }}
  */
 export const begin = (hooks) => {
-  /** @type {Map<unknown, ReturnType<typeof held>>} */ const all = new Map();
+  /** Those of one type, too, until it is known which of them the service has. */
+  /** @type {Set<ReturnType<typeof held>>} */ const all = new Set();
   return {
     hold(params, written) {
-      all.get(params.type)?.stop();
-      all.set(params.type, held(hooks, params, written));
+      const each = held(hooks, params, written, () => all.delete(each));
+      all.add(each);
+    },
+    send() {
+      // A later call may have been rejected.
+      for (const { send } of all) send();
     },
     leave(isLogout) {
-      for (const { leave } of all.values()) leave(isLogout);
+      for (const { leave } of all) leave(isLogout);
     },
     stop() {
-      for (const { stop } of all.values()) stop();
+      for (const { stop } of all) stop();
     },
   };
 };

@@ -149,6 +149,8 @@ export class Porchlight extends Target {
   /** @type {(availability: Availability) => Availability} */ #adjust = (availability) => availability;
   /** What this device is to present itself as. */
   /** @type {Availability | undefined} */ #availability;
+  /** What the service has confirmed of it. */
+  /** @type {Availability} */ #confirmed = {};
   /** The states of all subscriptions are being received. */
   #isListing = false;
   /** Sessions that did not last, one after the other. */
@@ -242,11 +244,12 @@ export class Porchlight extends Target {
    * @returns {Promise<void>} when the service has confirmed it
    */
   async setStatus(value, { type = PRESENCE, text, seconds, durable, whileOnline } = {}) {
-    const params = { type, value, ext: text, onlineOnly: durable ? false : undefined };
-    if (!whileOnline) return this.#statuses.write("publish", params, seconds);
-    const held = { ...params, expiry: HELD_SECONDS };
-    const written = this.#statuses.write("publish", held);
-    await Promise.all([written, this.#ask("hold", "hold", held, written)]);
+    const params = {
+      type, value, ext: text, onlineOnly: durable ? false : undefined,
+      ...whileOnline && { expiry: HELD_SECONDS },
+    };
+    const written = this.#statuses.write("publish", params, whileOnline ? undefined : seconds);
+    await Promise.all([written, whileOnline && this.#ask("hold", "hold", params, written)]);
   }
 
   /**
@@ -265,8 +268,15 @@ export class Porchlight extends Target {
    * @returns {Promise<void>} when the service has confirmed it
    */
   async setAvailability({ show, text, priority } = {}) {
-    this.#availability = { show, text, priority };
-    return this.#present();
+    const availability = this.#availability = { show, text, priority };
+    const written = this.#present();
+    written.then(() => (this.#confirmed = availability), () => {
+      // A later call stays. The session may have begun after the one that was confirmed.
+      if (this.#availability !== availability) return;
+      this.#availability = this.#confirmed;
+      this.#present();
+    });
+    return written;
   }
 
   /**
@@ -275,7 +285,7 @@ export class Porchlight extends Target {
    *   accepted; `hidden`: none; `default`: as the service says
    * @returns {Promise<Visibility>} the one in force, when it is on disk
    */
-  async setVisibility(visibility) {
+  setVisibility(visibility) {
     return this.#ask("messages", "visibility", visibility);
   }
 
@@ -287,7 +297,7 @@ export class Porchlight extends Target {
    * @param {MessageOptions} [options]
    * @returns {Promise<import("./outgoing.js").Sent>} when the service has it on disk
    */
-  async send(accounts, body, options) {
+  send(accounts, body, options) {
     return this.#ask("messages", "message", accounts, body, options);
   }
 
@@ -297,7 +307,7 @@ export class Porchlight extends Target {
    * @param {Labels} labels
    * @returns {Promise<import("./outgoing.js").DeviceLabels>} all of it, when it is on disk
    */
-  async setDevice(labels) {
+  setDevice(labels) {
     return this.#ask("messages", "device", labels);
   }
 
@@ -307,7 +317,7 @@ export class Porchlight extends Target {
    * a service worker that shows them, and the service its `push-key`.
    * @returns {Promise<void>} when the service knows the push address
    */
-  async enablePush() {
+  enablePush() {
     return this.#ask("push", "enable");
   }
 
@@ -315,7 +325,7 @@ export class Porchlight extends Target {
    * Ends push messages to this browser, as before a logout.
    * @returns {Promise<void>} when the service has forgotten the push address
    */
-  async disablePush() {
+  disablePush() {
     return this.#ask("push", "disable");
   }
 
@@ -356,7 +366,8 @@ export class Porchlight extends Target {
 
   /** Presents this device as the app has said. */
   #present() {
-    const written = this.#statuses.write("setAvailability", this.#adjust(this.#availability ?? {}));
+    const written = this.#statuses.write(
+      "setAvailability", this.#adjust(/** @type {Availability} */ (this.#availability)));
     written.catch(() => {}); // It is the app's to look at it.
     return written;
   }
@@ -444,8 +455,10 @@ export class Porchlight extends Target {
     const { token } = this.#options;
     if (typeof token !== "function") return token;
     const made = await token();
-    if (/^"[\w.-]{1,15000}"$/.test(JSON.stringify(made))) return made;
-    throw new TypeError("token() did not return a JWT.");
+    if (!/^"[\w.-]{1,15000}"$/.test(JSON.stringify(made))) {
+      throw new TypeError("token() did not return a JWT.");
+    }
+    return made;
   }
 
   /**
@@ -495,11 +508,11 @@ export class Porchlight extends Target {
    */
   #end(logout, error) {
     const connection = this.#connection;
-    const isLoggedIn = this.#since < Infinity;
-    for (const part of this.#parts) part.leave?.(logout && isLoggedIn);
+    const isLogout = logout && this.#since < Infinity;
+    for (const part of this.#parts) part.leave?.(isLogout);
     this.#connection = undefined;
     this.#finish(error);
-    if (logout && isLoggedIn) connection?.leave();
+    if (isLogout) connection?.leave();
     else connection?.end(lost());
   }
 
@@ -516,15 +529,14 @@ export class Porchlight extends Target {
     const isFunction = typeof this.#options.token === "function";
     const wanted = this.#topics.count(this.#environment.now());
     // One list corrects everything, unless most of it is for other devices.
-    this.#isListing = wanted > 0 && wanted * LIST_SHARE >= this.#subscriber.count;
+    this.#isListing = !!wanted && wanted * LIST_SHARE >= this.#subscriber.count;
     if (!this.#isListing) this.#topics.refresh();
     const sync = this.#isListing || contacts ? "all" : "none";
     const params = { token, account, device, client, pushReachable, messages, contacts, sync };
     connection.request("login", params, (result) => {
       const { heartbeat, restartGraceSeconds, limits, subscriptions, expires, time } = result;
       this.#pushKey = result.pushKey;
-      const now = this.#environment.now();
-      this.#since = now;
+      const now = this.#since = this.#environment.now();
       if (this.#isOther(result.account)) return;
       this.#account ??= result.account ?? own;
       this.#watchMe();
@@ -564,19 +576,18 @@ export class Porchlight extends Target {
     const isAttempt = this.#since === Infinity;
     this.#connection = undefined;
     this.#stop();
-    if (FINAL.includes(code ?? 0)) return this.#finish(error);
+    if (FINAL.includes(/** @type {number} */ (code))) return this.#finish(error);
     if (now - this.#since >= LASTING) this.#losses = 0;
     this.#since = Infinity;
     const isImmediate = !this.#losses
       && (code === TOKEN_EXPIRED || ["expired_token", "asleep"].includes(reason));
     const delay = backoff(this.#environment, this.#losses, this.#waitSecondsMax);
-    const wait = retryAfter * 1_000 + (isImmediate ? 0 : delay);
     this.#losses += 1;
     this.#notBefore = now + retryAfter * 1_000;
-    this.#nextAttempt = now + wait;
+    this.#nextAttempt = this.#notBefore + (isImmediate ? 0 : delay);
     if (isAttempt) this.#tell(error);
     this.#set("waiting", error);
-    this.#cancelRetry = this.#environment.after(wait, () => this.#connect());
+    this.#cancelRetry = this.#environment.after(this.#nextAttempt - now, () => this.#connect());
   }
 
   /** Nothing is current, and no request will be answered. */
@@ -604,12 +615,13 @@ export class Porchlight extends Target {
   #finish(error) {
     if (this.#condition === "closed") return;
     const connection = this.#connection;
+    const cause = error ?? closed();
     this.#connection = undefined;
     connection?.end(lost());
     this.#stop();
     this.#stopListening();
-    for (const part of this.#parts) part.stop?.(error ?? closed());
-    this.#statuses.end(error ?? closed());
+    for (const part of this.#parts) part.stop?.(cause);
+    this.#statuses.end(cause);
     this.#set("closed", error);
     if (error) this.#environment.warn?.("Porchlight is closed: " + error.message);
     this.#release();

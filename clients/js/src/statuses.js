@@ -35,8 +35,13 @@ export class Statuses {
   #wake;
   /** @type {Map<number | undefined, Write>} */ #waiting = new Map();
   /** @type {Map<number | undefined, Write>} */ #sent = new Map();
-  /** The parameters of the last write of each type. */
-  /** @type {Map<number | undefined, Write["params"]>} */ #newest = new Map();
+  /** The parameters of the last write of each type that the service has confirmed. */
+  /** @type {Map<number | undefined, Write["params"]>} */ #confirmed = new Map();
+  /**
+   * The same, for what holds a status.
+   * @type {[Map<unknown, Write>, Map<unknown, Write>, Map<unknown, Write["params"]>]}
+   */
+  maps = [this.#waiting, this.#sent, this.#confirmed];
   /** Why nothing is sent any more. */
   /** @type {PorchlightError | undefined} */ #error;
 
@@ -64,21 +69,12 @@ export class Statuses {
     return new Promise((resolve, reject) => {
       if (this.#error) return reject(this.#error);
       const until = this.#environment.now() + /** @type {number} */ (seconds) * 1_000;
-      this.#newest.set(params.type, params);
       const older = this.#waiting.get(params.type);
       this.#waiting.set(params.type, replace(older, {
         method, params, seconds, until, calls: [[resolve, reject]],
       }));
       this.#wake();
     });
-  }
-
-  /**
-   * What was written last, unless it waits to be sent.
-   * @param {number} [type]
-   */
-  newest(type) {
-    if (!this.#waiting.has(type)) return this.#newest.get(type);
   }
 
   /** Sends what waits, except for types with a write that is not answered yet. */
@@ -101,7 +97,6 @@ export class Statuses {
     this.#error = error;
     this.lose();
     for (const write of this.#waiting.values()) this.#settle(write, error);
-    this.#waiting.clear();
   }
 
   /** @param {Write} write */
@@ -111,6 +106,7 @@ export class Statuses {
     if (expiry === 0) return this.#settle(write, expired());
     this.#request(method, { expiry, ...params }, () => {
       this.#subscriber.failures = 0;
+      this.#confirmed.set(params.type, params);
       this.#settle(write);
       this.#wake();
     }, (error) => {

@@ -129,7 +129,7 @@ export class Watch extends Target {
       const look = () => {
         const all = [...this.values()];
         const isOver = this.#isClosed || this.#topics.isOver;
-        if (!isOver && !all.every((presence) => this.#topics.isKnown(presence))) return;
+        if (!isOver && all.some((presence) => !this.#topics.isKnown(presence))) return;
         this.removeEventListener("change", look);
         this.#looks.delete(look);
         resolve(!this.#isClosed && all.every(({ cause }) => cause));
@@ -212,7 +212,7 @@ export class Watch extends Target {
         } else if (this.#topics.isOver) {
           return;
         } else {
-          await new Promise((resolve) => (wake = () => resolve(undefined)));
+          await new Promise((resolve) => (wake = /** @type {() => void} */ (resolve)));
         }
       }
     } finally {

@@ -11,6 +11,11 @@ export class Statuses {
      */
     constructor(environment: Environment, subscriber: Subscriber, request: Asking, wake: () => void);
     /**
+     * The same, for what holds a status.
+     * @type {[Map<unknown, Write>, Map<unknown, Write>, Map<unknown, Write["params"]>]}
+     */
+    maps: [Map<unknown, Write>, Map<unknown, Write>, Map<unknown, Write["params"]>];
+    /**
      * Sends a write when there is a session.
      * @param {Write["method"]} method
      * @param {Write["params"]} params
@@ -18,14 +23,6 @@ export class Statuses {
      * @returns {Promise<void>} when the service has confirmed it
      */
     write(method: Write["method"], params: Write["params"], seconds?: number | undefined): Promise<void>;
-    /**
-     * What was written last, unless it waits to be sent.
-     * @param {number} [type]
-     */
-    newest(type?: number | undefined): {
-        [name: string]: unknown;
-        type?: number | undefined;
-    } | undefined;
     /** Sends what waits, except for types with a write that is not answered yet. */
     send(): void;
     /** The connection was lost: the outcome of what was sent is unknown. */
