@@ -1,2 +1,2 @@
-/// The version of both programs and of their Debian packages. Nothing else states it.
+/// The version of both programs and their Debian packages; a test has the SDK have the same one.
 public let programVersion = "0.2.0"

@@ -46,6 +46,15 @@ test("the types are those that tsc emits", { skip: without("tsc") }, () => {
   }
 });
 
+test("the version is that of the service", () => {
+  const text = readFileSync(join(root, "../../Sources/CommandSupport/ProgramVersion.swift"), "utf8");
+  const [, version] = /programVersion = "(.*)"/.exec(text) ?? [];
+  assert(version, "ProgramVersion.swift has no version");
+  assert.equal(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version, version);
+  const page = readFileSync(join(root, "README.md"), "utf8");
+  assert(page.includes(`./porchlight-${version}.tgz`), `README.md does not install ${version}`);
+});
+
 test("an editor shows what each member is for", () => {
   const member = /^(export (function|class) |    (readonly |get )?\w+\??[(:])/;
   const inherited = /^    (addEventListener|removeEventListener|dispatchEvent|constructor|type|\w+Callback)\W/;
