@@ -63,6 +63,8 @@ const Target = /** @type {new () => ContactTarget} */ (/** @type {unknown} */ (E
 
 /** Contacts in one response. */
 const PAGE = 1_000;
+/** Events of accounts that are no contacts which are kept when the list is known. */
+const EVENTS_MAX = 1_000;
 
 /** The contacts of the account, and the accounts that ask: a live map, with what is known of them. */
 export class Contacts extends Target {
@@ -76,6 +78,8 @@ export class Contacts extends Target {
   /** @type {Map<string, Contact | undefined> | undefined} */ #changes;
   /** What has arrived while they are being listed. */
   /** @type {any[] | undefined} */ #late;
+  /** What other accounts have done that is not in the list yet. */
+  /** @type {ContactAction[]} */ #actions = [];
   /** They were listed in this session. */
   #isListed = false;
   #isKnown = false;
@@ -156,15 +160,7 @@ export class Contacts extends Target {
    * @returns {Promise<boolean>}
    */
   get ready() {
-    return new Promise((resolve) => {
-      const look = () => {
-        if (!this.#isKnown && !this.#isOver) return;
-        this.#looks.delete(look);
-        resolve(this.#isKnown);
-      };
-      this.#looks.add(look);
-      look();
-    });
+    return this.#when(() => this.#isKnown).then(() => this.#isKnown);
   }
 
   /**
@@ -256,7 +252,27 @@ export class Contacts extends Target {
   async #relate(contact, action, options) {
     const result = await this.#outgoing.call("relate", { contact, action, ...options });
     this.#take(result.contact);
-    return this.#map.get(contact);
+    // While they are being listed, the map is old.
+    const isCurrent = () => this.#isListed && !this.#late;
+    await this.#when(isCurrent);
+    return isCurrent() ? this.#map.get(contact) : Object.freeze(result.contact);
+  }
+
+  /**
+   * Waits until something is true, or will never be.
+   * @param {() => boolean} isTrue
+   * @returns {Promise<void>}
+   */
+  #when(isTrue) {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!isTrue() && !this.#isOver) return;
+        this.#looks.delete(look);
+        resolve();
+      };
+      this.#looks.add(look);
+      look();
+    });
   }
 
   /** Asks for all of them, page by page. What changes meanwhile is taken afterwards. */
@@ -269,12 +285,10 @@ export class Contacts extends Target {
       if (late !== this.#late) return;
       all.push(...result.contacts);
       if (result.cursor) return page(result.cursor);
-      this.#late = undefined;
       const names = new Set(all.map(({ account }) => account));
       for (const account of [...this.#map.keys()]) if (!names.has(account)) this.#remove(account);
-      for (const contact of [...all, ...late]) this.#take(contact);
       this.#isKnown = true;
-      this.#look();
+      this.#listed([...all, ...late]);
     }, (error) => {
       if (late !== this.#late) return;
       if (isTransient(error)) {
@@ -282,10 +296,27 @@ export class Contacts extends Target {
         this.#cancel = this.#hooks.environment.after(pause, () => this.#list());
       } else {
         this.#isOver = true;
-        this.#look();
+        this.#listed(late);
       }
     });
     page();
+  }
+
+  /**
+   * The list has ended.
+   * @param {any[]} contacts
+   */
+  #listed(contacts) {
+    this.#late = undefined;
+    for (const contact of contacts) this.#take(contact);
+    for (const action of this.#actions.splice(0)) this.#act(action);
+    this.#forget();
+    this.#look();
+  }
+
+  /** @param {ContactAction} detail */
+  #act(detail) {
+    queueMicrotask(() => this.dispatchEvent(new CustomEvent("action", { detail })));
   }
 
   #lose() {
@@ -306,8 +337,9 @@ export class Contacts extends Target {
       const { contact, action } = params;
       this.#take(contact);
       if (!action) return;
-      const detail = { account: contact.account, action };
-      queueMicrotask(() => this.dispatchEvent(new CustomEvent("action", { detail })));
+      const done = { account: contact.account, action };
+      if (this.#late) this.#actions.push(done);
+      else this.#act(done);
     } else if (method === "events") {
       for (const event of params.events) this.#event(event);
     }
@@ -317,7 +349,19 @@ export class Contacts extends Target {
   #event(event) {
     if (event.type !== PRESENCE) return;
     if (this.#map.get(event.publisher)?.presence) this.#topics.apply(event);
-    else this.#events.set(event.publisher, event);
+    else {
+      this.#events.delete(event.publisher); // The newest is the last.
+      this.#events.set(event.publisher, event);
+      if (this.#isListed && !this.#late) this.#forget();
+    }
+  }
+
+  /** The app watches accounts that are no contacts, and some may never be. */
+  #forget() {
+    for (const account of this.#events.keys()) {
+      if (this.#events.size <= EVENTS_MAX) return;
+      this.#events.delete(account);
+    }
   }
 
   /**

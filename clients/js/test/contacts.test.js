@@ -6,7 +6,7 @@ import { Service, binary, until } from "./service.js";
 import { settled, Stage } from "./stage.js";
 
 describe("with a scripted service", () => {
-  let stage, contacts, changes, actions;
+  let stage, contacts, changes, actions, found;
   const login = {
     method: "login",
     params: { account: "alice", device: "d", client: "web", contacts: true, sync: "all" },
@@ -26,10 +26,14 @@ describe("with a scripted service", () => {
   beforeEach(async () => {
     changes = [];
     actions = [];
+    found = [];
     stage = new Stage({ options: { account: "alice", device: "d", contacts: true } });
     contacts = await stage.porchlight.contacts();
     contacts.addEventListener("change", ({ detail }) => changes.push([...detail.keys()].join()));
-    contacts.addEventListener("action", ({ detail }) => actions.push(detail));
+    contacts.addEventListener("action", ({ detail }) => {
+      actions.push(detail);
+      found.push(contacts.get(detail.account)?.subscription);
+    });
   });
   afterEach(() => stage.porchlight.close({ logout: false }));
 
@@ -47,6 +51,7 @@ describe("with a scripted service", () => {
     // What changes during the list comes after it.
     await steps(tells({ account: "fred", subscription: "none", listed: false, request: {} }, "request"));
     assert.equal(contacts.size, 0);
+    assert.deepEqual(actions, []);
     await steps({ answers: { contacts: [
       { account: "dan", subscription: "to" }, { account: "carol", subscription: "from" },
     ], count: 3 } });
@@ -70,6 +75,49 @@ describe("with a scripted service", () => {
       { answers: { contacts: [{ account: "bob", subscription: "to" }], count: 1 } });
     assert.deepEqual([...contacts.keys()], ["bob"]);
     assert.deepEqual([contacts.get("bob").presence.is, contacts.get("bob").name], ["offline", undefined]);
+  });
+
+  test("a call during the list resolves after it, and so does what another account has done", async () => {
+    let outcome = "pending";
+    const request = { method: "relate", params: { contact: "dan", action: "request" } };
+    const dan = { account: "dan", subscription: "none", ask: true };
+    await steps({ connects: [0, 0] }, { hears: login }, { answers: {} }, list());
+    contacts.request("dan").then((contact) => (outcome = contact));
+    await settled();
+    await steps({ hears: request },
+      { answers: { contacts: [{ account: "dan", subscription: "none" }], count: 2, cursor: "c" } },
+      { answers: { contact: dan } }, list({ limit: 1_000, cursor: "c" }));
+    assert.equal(outcome, "pending");
+    await steps(tells({ ...dan, subscription: "to" }, "accept"), { loses: {} });
+    assert.deepEqual([outcome, actions], ["pending", []]);
+    await steps({ connects: [0, 1] }, { hears: login }, { answers: {} }, list(),
+      { answers: { contacts: [{ account: "dan", subscription: "to" }], count: 1 } });
+    assert.equal(outcome, contacts.get("dan"));
+    assert.equal(outcome.subscription, "to");
+    assert.deepEqual([actions, found], [[{ account: "dan", action: "accept" }], ["to"]]);
+  });
+
+  test("a call that was answered during the list resolves when the client is closed", async () => {
+    await steps({ connects: [0, 0] }, { hears: login }, { answers: {} }, list());
+    const asked = contacts.request("dan");
+    await settled();
+    const [page] = stage.line.unanswered.splice(0, 1);
+    await steps({ hears: { method: "relate", params: { contact: "dan", action: "request" } } },
+      { answers: { contact: { account: "dan", subscription: "none", ask: true } } });
+    assert.equal(page.method, "contacts");
+    stage.porchlight.close({ logout: false });
+    assert.deepEqual(await asked, { account: "dan", subscription: "none", ask: true });
+  });
+
+  test("of accounts that are no contacts, the newest events are kept, and no more", async () => {
+    await steps({ connects: [0, 0] }, { hears: login }, { answers: {} }, list(),
+      event("p0", 1, online), { answers: { contacts: [], count: 0 } });
+    const many = Array.from({ length: 1_000 }, (_, each) =>
+      ({ publisher: `p${each + 1}`, seq: 1, online, cause: "shown" }));
+    await steps({ says: { method: "events", params: { events: many } } },
+      ...["p0", "p1", "p1000"].map((account) => tells({ account, subscription: "to" })));
+    assert.deepEqual([...contacts.values()].map(({ presence }) => presence.is),
+      ["unknown", "online", "online"]);
   });
 
   test("a busy service is asked again, and one that refuses settles `ready`", async () => {
