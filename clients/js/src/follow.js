@@ -6,6 +6,13 @@
 /** For how long an account stays watched that nothing shows any more, in milliseconds. */
 const LINGER = 1_000;
 
+/** Names of accounts have 1 to 128 bytes, no control characters, no spaces around them. */
+const BYTES_MAX = 128;
+
+/** @param {string} account */
+const isName = (account) =>
+  !/^ | $|[\0-\x1f\x7f-\x9f]/.test(account) && new Blob([account]).size <= BYTES_MAX;
+
 /**
  * What many parts of a page show of accounts, by one watch with one listener. An account is watched
  * while a part shows it, and a change is told only to the parts that show its account.
@@ -43,6 +50,10 @@ class Follower {
    * @returns {() => void} how to end it
    */
   add(account, changed) {
+    // The service says which rule, and not which name.
+    if (!this.#parts.has(account) && !isName(account)) {
+      console.warn(`Porchlight: no account has the name ${JSON.stringify(account)}.`);
+    }
     const parts = this.#parts.get(account) ?? new Set();
     this.#watch.add(account);
     this.#parts.set(account, parts);

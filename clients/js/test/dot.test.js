@@ -2,11 +2,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PorchlightDot } from "../src/dot.js";
+import { follower } from "../src/follow.js";
+import { Stage } from "./stage.js";
 
 test("a server can import it", () => {
   assert.equal(globalThis.HTMLElement, undefined);
   assert.deepEqual(PorchlightDot.observedAttributes, ["account"]);
   PorchlightDot.use(null);
+});
+
+test("the console names an account that cannot be one, once", (context) => {
+  const warn = context.mock.method(console, "warn", () => {});
+  const stage = new Stage({ options: { account: "alice", device: "d" } });
+  const all = follower(stage.porchlight);
+  const bad = [" bad ", "a\u0085b", "x".repeat(129), "é".repeat(65)];
+  for (const account of ["bob", "x y", "é".repeat(64), ...bad, ...bad]) all.add(account, () => {});
+  const told = warn.mock.calls.map(({ arguments: [text] }) => text);
+  assert.equal(told.length, bad.length);
+  for (const [index, text] of told.entries()) {
+    assert(text.includes(JSON.stringify(bad[index])), text);
+  }
+  stage.porchlight.close();
 });
 
 test("a dot says what it shows", () => {
