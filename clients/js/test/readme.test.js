@@ -8,8 +8,9 @@ import { Porchlight, Watch } from "../src/index.js";
 
 const [project, page] = ["../../../README.md", "../README.md"]
   .map((path) => readFileSync(new URL(path, import.meta.url), "utf8"));
-const blocks = [...`${project}\n${page}`.matchAll(/^```(?:js|html)\n(.*?)^```/gms)].map(([, text]) =>
-  /<script type="module">(.*)<\/script>/s.exec(text)?.[1] ?? text);
+const blocks = [...`${project}\n${page}`.matchAll(/^```(?:js|html)\n(.*?)^```/gms)]
+  .filter(([, text]) => !text.startsWith('<script type="importmap">'))
+  .map(([, text]) => /<script type="module">(.*)<\/script>/s.exec(text)?.[1] ?? text);
 
 test("examples are valid modules", () => {
   assert(blocks.length > 5);
@@ -17,6 +18,16 @@ test("examples are valid modules", () => {
     const options = ["--check", "--input-type=module", "-"];
     const { status, stderr } = spawnSync("node", options, { input });
     assert.equal(status, 0, `${input}\n${stderr}`);
+  }
+});
+
+test("the import map names what the package exports, at the same address as the page", () => {
+  const [, text] = /<script type="importmap">(.*?)<\/script>/s.exec(page);
+  const { imports } = JSON.parse(text);
+  const sdk = /import { connect } from "(http.*\/sdk\/)/.exec(page)[1];
+  const { exports } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  for (const [name, key] of [["porchlight", "."], ["porchlight/react", "./react"]]) {
+    assert.equal(imports[name], sdk + exports[key].default.replace("./src/", ""));
   }
 });
 

@@ -625,7 +625,7 @@ def script_page(world, script, files, context=None, before=CONNECT, head=""):
 
     Pages.scripts = {"/" + os.path.basename(path): functools.partial(content, path)
                      for path in files}
-    Pages.scripts["/react-module.js"] = lambda: REACT_MODULE
+    Pages.scripts["/react.js"] = lambda: REACT_MODULE
     Pages.scripts["/page.js"] = lambda: world.service.filled(before + script)
     Pages.readme = staticmethod(lambda: (
         '<!doctype html><meta charset="utf-8">' + head + '<div id="app"></div>'
@@ -660,10 +660,6 @@ friends.removeEventListener = (...all) => (listeners -= 1, removeEventListener.a
 """
 
 
-# What a package manager does.
-IMPORT_MAP = """<script type="importmap">{"imports": {
-  "react": "/react-module.js", "porchlight": "http://127.0.0.1:7401/sdk/index.js",
-  "porchlight/react": "http://127.0.0.1:7401/sdk/react.js" }}</script>"""
 REACT_MODULE = """export const {
   createContext, createElement, useCallback, useContext, useEffect, useMemo, useRef, useState,
   useSyncExternalStore } = React;"""
@@ -681,7 +677,8 @@ def react(world):
       window.stop = () => root.unmount();"""
     script = subprocess.run(["esbuild", "--loader=jsx"], input=source, check=True,
                             capture_output=True, text=True).stdout
-    page = script_page(world, script, REACT, before="", head=world.service.filled(IMPORT_MAP))
+    page = script_page(world, script, REACT, before="",
+                       head=world.service.filled(snippet('<script type="importmap">')))
     lives(world, page)
     causes = []
     end = time.monotonic() + WAIT / 1_000
