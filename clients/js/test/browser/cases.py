@@ -855,11 +855,15 @@ def pushed(world):
     tools.send("ServiceWorker.deliverPushMessage", {
         "origin": world.site, "registrationId": registrations[0]["registrationId"],
         "data": json.dumps(content)})
-    shown = other.wait_for_function("""async () => {
-      const { ready } = navigator.serviceWorker;
-      const [found] = await (await ready).getNotifications();
-      return found && [found.title, found.body, found.tag];
-    }""", timeout=WAIT).json_value()
+    # Not `wait_for_function`: it ends with a promise, whatever that becomes.
+    shown, end = None, time.monotonic() + WAIT / 1_000
+    while not shown and time.monotonic() < end:
+        other.wait_for_timeout(50)
+        shown = other.evaluate("""async () => {
+          const { ready } = navigator.serviceWorker;
+          const [found] = await (await ready).getNotifications();
+          return found && [found.title, found.body, found.tag];
+        }""")
     assert shown == ["bob", "今天的天气真好。", content["message"]], shown
     # The message waits all the same.
     again = world.page("alice", context)
