@@ -1,4 +1,4 @@
-// A body of any bytes: a request whose parts all lie inside, or a fault. The same every time,
+// A body of any bytes: a request whose parts all lie inside, or an error. The same every time,
 // whatever the decoder has read before; and what is answered can be read back.
 
 import PresenceWire
@@ -237,7 +237,7 @@ private func checkReadable(_ frame: [UInt8]) {
     }
     let result = splitter.withBody(body, in: frame.span.bytes) { other.decode($0) }
     // It is no request; but it has to be JSON.
-    if case .failure(let fault) = result, case .envelope(let envelope) = fault.cause {
+    if case .failure(let error) = result, case .envelope(let envelope) = error.cause {
         let isJSON = ![.invalidJSON, .invalidUTF8, .tooDeep].contains(envelope.reason)
         require(isJSON, "an answer that cannot be read: \(envelope.reason) \(frame)")
     }
@@ -302,9 +302,9 @@ func fuzzRequests(_ bytes: [UInt8]) {
     require(first == second, "read twice, not the same: \(first) \(second)")
     switch first {
     case .success(let spelled): checkEvent(spelled)
-    case .failure(let fault):
+    case .failure(let error):
         var frame: [UInt8] = []
-        Framing.native.append(to: &frame) { $0.appendErrorBody(fault) }
-        if fault.id != .none { checkReadable(frame) }
+        Framing.native.append(to: &frame) { $0.appendErrorBody(error) }
+        if error.id != .none { checkReadable(frame) }
     }
 }

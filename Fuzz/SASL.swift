@@ -55,7 +55,7 @@ private func readLast(_ input: inout Input) {
     let header = input.pick(["n,,", "y,,", "n,a=user@example.org,"])
     let bare = "n=user,r=abc"
     guard let request = try? ScramRequest(reading: bytes(header + bare)) else {
-        return require(false, "the first message is refused")
+        return require(false, "the first message is rejected")
     }
     let challenge = ScramChallenge(to: request, hash: hash, keys: keys, nonce: bytes("def"))
     guard
@@ -63,7 +63,7 @@ private func readLast(_ input: inout Input) {
             bare: bare, header: header, challenge: text(challenge.message))
     else { return require(false, "no proof") }
     let right = bytes(proof)
-    require((try? challenge.verify(right)) != nil, "the right message is refused")
+    require((try? challenge.verify(right)) != nil, "the right message is rejected")
     var changed = right
     while !input.isEmpty {
         let place =

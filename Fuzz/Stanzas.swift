@@ -80,7 +80,7 @@ private func checkIsRead(_ bytes: [UInt8]) {
     do throws(XMLError) {
         _ = try reader.readStanza(bytes.span.bytes, in: .standard)
     } catch {
-        require(false, "what is written is refused: \(error)")
+        require(false, "what is written is rejected: \(error)")
     }
 }
 
@@ -109,7 +109,7 @@ private func checkContact(_ account: [UInt8], _ label: ContactLabel) {
     bytes.append(RosterItem(account: account, label: label), at: domain)
     bytes.appendRosterEnd()
     guard case .request(let again, _) = decoded(bytes) else {
-        return require(false, "a contact is refused when written")
+        return require(false, "a contact is rejected when written")
     }
     require(
         again == .relate(account: account, .describe(label)), "another contact")
@@ -136,7 +136,7 @@ private func checkRelayed(_ bytes: [UInt8]) {
     } catch {
         // Each namespace is declared where it is used, which may be more than the stanza did.
         if case .limit = error { return }
-        require(false, "what is relayed is refused: \(error)")
+        require(false, "what is relayed is rejected: \(error)")
     }
 }
 
@@ -145,7 +145,7 @@ private func checkStanza(_ bytes: [UInt8]) {
     require(decoded(bytes) == outcome, "decoded twice is not the same")
     switch outcome {
     case .invalidFrom: break
-    case .refused(let error, let head):
+    case .rejected(let error, let head):
         var all: [UInt8] = []
         all.append(error, head, to: sender)
         checkIsRead(all)

@@ -94,7 +94,7 @@ private func play(
 private func check(_ peer: StreamPeer, _ situation: Situation) {
     let log = peer.log
     let isRelayed = log.contains { line in
-        ["message ", "presence ", "iq ", "refused "].contains { line.hasPrefix($0) }
+        ["message ", "presence ", "iq ", "rejected "].contains { line.hasPrefix($0) }
     }
     let isBound = log.contains { $0.contains("<jid>") }
     require(!isRelayed || isBound, "a stanza is relayed before the bind")
@@ -129,7 +129,7 @@ private func readOutput(_ peer: StreamPeer) {
                     try splitter.withBytes(of: place, in: chunk) { (bytes) throws(XMLError) in
                         _ = try reader.readStanza(bytes, in: scope)
                     }
-                case .refused(let error): throw error
+                case .rejected(let error): throw error
                 }
             } catch { require(false, "what is said is no stream: \(error)\n\(peer.output)") }
         }

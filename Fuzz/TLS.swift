@@ -86,13 +86,13 @@ private func readHello(_ bytes: [UInt8]) {
     var last = ClientHelloReader.Outcome.needMore
     for byte in bytes { last = single.receive([byte].span.bytes) }
     if !bytes.isEmpty { require(last == outcome, "byte by byte is not the same") }
-    if case .refused = outcome {
-        require(whole.bytes.isEmpty, "a refused hello is kept")
+    if case .rejected = outcome {
+        require(whole.bytes.isEmpty, "a rejected hello is kept")
     } else {
         require(whole.bytes == bytes && single.bytes == bytes, "a hello has changed")
     }
     guard let session = TLSSession(contexts.server) else { return }
-    // OpenSSL must bear what the reader refuses, too.
+    // OpenSSL must bear what the reader rejects, too.
     let server = End(session)
     server.receive(bytes)
     require(server.session.phase != .open, "a handshake without its second half")
@@ -133,7 +133,7 @@ private func converse(_ input: inout Input) {
     require(server.sent.starts(with: client.received), "the client has what was not sent")
     if !isTampered {
         for end in [client, server] {
-            if case .failed(let fault) = end.session.phase { require(false, "failed: \(fault)") }
+            if case .failed(let error) = end.session.phase { require(false, "failed: \(error)") }
         }
     }
 }

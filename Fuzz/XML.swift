@@ -13,7 +13,7 @@ private enum Outcome: Equatable {
     case header([UInt8])
     case stanza([UInt8])
     case streamEnd
-    case refused(XMLError)
+    case rejected(XMLError)
 }
 
 /// One connection with its splitter.
@@ -54,7 +54,7 @@ private struct Reader: PieceReader {
         case .header(let place): outcomes.append(.header(bytes(place, chunk)))
         case .stanza(let place): outcomes.append(.stanza(bytes(place, chunk)))
         case .streamEnd: end(.streamEnd)
-        case .refused(let error): end(.refused(error))
+        case .rejected(let error): end(.rejected(error))
         }
     }
 
@@ -153,7 +153,7 @@ nonisolated(unsafe) private let reader = XMLReader(hashSalt: 1)
 private func checkRoundTrip(_ stanza: XMLElement) {
     let tree = Tree(stanza)
     var written: [UInt8] = []
-    // What others may refuse is not written.
+    // What others may reject is not written.
     guard written.appendXML(stanza, in: "jabber:client") else { return }
     require(String(validating: written, as: UTF8.self) != nil, "what is written is not UTF-8")
     do throws(XMLError) {
@@ -164,7 +164,7 @@ private func checkRoundTrip(_ stanza: XMLElement) {
             "what is written is read as another tree")
     } catch {
         if case .limit = error { return }
-        require(false, "what is written is refused: \(error)")
+        require(false, "what is written is rejected: \(error)")
     }
 }
 
@@ -182,9 +182,9 @@ private func readAsFirst(
     } catch {
         do throws(XMLError) {
             _ = try fresh.readStanza(bytes, in: scope)
-            require(false, "a stanza is refused for one before it")
+            require(false, "a stanza is rejected for one before it")
         } catch let other {
-            require(other == error, "a stanza is refused for another reason than alone")
+            require(other == error, "a stanza is rejected for another reason than alone")
         }
         throw error
     }
@@ -209,18 +209,18 @@ private func checkReading(_ bytes: [UInt8], _ whole: Reader) {
                 stanzas += 1
                 checkRoundTrip(stanza)
             case .whiteSpace:
-                require(isTaken, "Expat refuses white space")
+                require(isTaken, "Expat rejects white space")
                 continue
-            case .streamEnd, .refused: return
+            case .streamEnd, .rejected: return
             }
         } catch {
             // Expat accepts any version in the declaration of a header.
             if case .header = outcome { return }
             let isEqual = !isTaken || oracle.depth != 1 || oracle.end != end - start
-            require(error != .notWellFormed || isEqual, "Expat takes what is refused")
+            require(error != .notWellFormed || isEqual, "Expat takes what is rejected")
             return
         }
-        require(isTaken, "Expat refuses what is taken")
+        require(isTaken, "Expat rejects what is taken")
         require(oracle.depth == 1 && oracle.stanzas == stanzas, "Expat sees other stanzas")
         require(oracle.end == end - start, "Expat ends a stanza elsewhere")
     }

@@ -13,7 +13,7 @@ CONNECTIONS = 500
 
 
 class Fault(Exception):
-    """A request that was refused."""
+    """A request that was rejected."""
 
 
 class AppServer:

@@ -410,12 +410,12 @@ def case_s_client(full):
         with open(early, "w") as file:
             file.write("early")
         said = s_client("-sess_in", ticket, "-early_data", early)
-        refused = "Early data was not sent" in said or "Early data was rejected" in said
-        yield "s_client: early data is refused", "yes" if refused else "no", "yes", refused
+        rejected = "Early data was not sent" in said or "Early data was rejected" in said
+        yield "s_client: early data is rejected", "yes" if rejected else "no", "yes", rejected
         said = s_client("-no_tls1_3", typed=b"R\n")
-        refused = "no renegotiation" in said.lower() or "renegotiation" in said.lower() and \
+        rejected = "no renegotiation" in said.lower() or "renegotiation" in said.lower() and \
             "RENEGOTIATING" in said
-        yield ("s_client: renegotiation is refused", "yes" if refused else "no", "yes", refused)
+        yield ("s_client: renegotiation is rejected", "yes" if rejected else "no", "yes", rejected)
         before = world.metric("porchlight_tls_failures_total")
         updates = change_keys(port, 1_000)
         fine = updates == 1_000 and world.metric("porchlight_tls_failures_total") == before
@@ -462,7 +462,7 @@ def sslyze_rows(what, scan):
         return scan[name]["result"]
 
     old = [v for v in ("ssl_2_0", "ssl_3_0", "tls_1_0", "tls_1_1") if accepted(v)]
-    yield what + "versions before 1.2", ", ".join(old) or "refused", "refused", not old
+    yield what + "versions before 1.2", ", ".join(old) or "rejected", "rejected", not old
     weak = [s for s in accepted("tls_1_2") + accepted("tls_1_3")
             if not re.search("GCM|CHACHA20", s) or "_RSA_WITH" in s and "ECDHE" not in s]
     yield (what + "suites without forward secrecy or authenticated encryption",
@@ -472,9 +472,9 @@ def sslyze_rows(what, scan):
     yield (what + "curves", ", ".join(sorted(curves)), "X25519, secp256r1",
            curves == {"X25519", "secp256r1"})
     reneg = result("session_renegotiation")
-    yield (what + "renegotiation", "secure, refused to clients"
+    yield (what + "renegotiation", "secure, rejected to clients"
            if reneg["supports_secure_renegotiation"]
-           and not reneg["is_vulnerable_to_client_renegotiation_dos"] else str(reneg), "refused",
+           and not reneg["is_vulnerable_to_client_renegotiation_dos"] else str(reneg), "rejected",
            reneg["supports_secure_renegotiation"]
            and not reneg["is_vulnerable_to_client_renegotiation_dos"])
     faults = [name for name, key in (

@@ -50,7 +50,7 @@ extension Owner {
         trace("    \(item)")
         switch item {
         case .answer(let connection, let index): note(effects.answers[index], for: connection)
-        case .refuse(let connection, _): settled(connection)
+        case .reject(let connection, _): settled(connection)
         case .deliver(let event, let topic, let receivers):
             deliver(effects.events[event], topic, receivers)
         case .keep(let id, let event):

@@ -147,7 +147,7 @@ static inline void cssl_set_server_name_callback(
     (void)SSL_CTX_set_tlsext_servername_callback(context, callback);
 }
 /// The name of the server in the ClientHello that is being read; 0 bytes if there is none, or none
-/// that can be read: OpenSSL reads it again later, and refuses what is malformed.
+/// that can be read: OpenSSL reads it again later, and rejects what is malformed.
 static inline size_t cssl_hello_server_name(SSL *ssl, const uint8_t **name) {
     const uint8_t *bytes;
     size_t count;

@@ -13,7 +13,7 @@ public struct CredentialFile {
 
     /// The first line that is not empty.
     ///
-    /// - Throws: which file is at fault, and why.
+    /// - Throws: which file is invalid, and why.
     public func firstLine() throws -> String {
         let bytes: [UInt8]
         do throws(FileError) {

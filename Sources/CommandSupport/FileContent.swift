@@ -68,7 +68,7 @@ public func readSecretInput() throws(FileError) -> [UInt8] {
     try checkingForMarks(try readInput())
 }
 
-/// Refuses a byte order mark at the beginning of a secret.
+/// Rejects a byte order mark at the beginning of a secret.
 ///
 /// Editors on Windows write it, and none shows it. If it is kept, the other side may have a secret
 /// without it; if it is dropped, the other side may have kept it. Every login would then fail, and

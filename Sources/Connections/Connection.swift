@@ -72,9 +72,9 @@ public enum ConnectionPeer: UInt8, Sendable {
     /// An app server that has logged in over the network.
     case appServer
     /// A peer beyond a limit, which is given time to read the reason.
-    case turnedAway
+    case overLimit
     /// A peer whose connection was closed in the turn in which it was accepted.
-    case dismissed
+    case closedAtOnce
 }
 
 /// Which encoding of an event a connection is sent. Connections of one variant share its frame.

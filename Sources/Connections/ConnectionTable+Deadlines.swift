@@ -100,7 +100,7 @@ extension ConnectionTable {
     /// A new token is being verified: the session does not end meanwhile.
     public mutating func beginRefresh(of slot: Int) { slots[slot].token.beginRefresh() }
 
-    /// The new token has been verified, or refused. Returns whether the session ends now: the old
+    /// The new token has been verified, or rejected. Returns whether the session ends now: the old
     /// one has expired meanwhile.
     public mutating func endRefresh(of slot: Int) -> Bool { slots[slot].token.endRefresh() }
 

@@ -17,7 +17,7 @@ struct TokenExpiry {
         return !isRefreshing
     }
 
-    /// The new token has been verified, or was refused. Returns whether the session ends now: the
+    /// The new token has been verified, or was rejected. Returns whether the session ends now: the
     /// old one has expired meanwhile.
     mutating func endRefresh() -> Bool {
         guard isRefreshing else { return false }

@@ -21,7 +21,7 @@ import Glibc
 @safe struct Listener {
     /// The state of all listeners of a loop: what keeps one from accepting keeps all.
     enum Phase: Equatable {
-        /// Addresses are bound, and connections are refused. To: `accepting`.
+        /// Addresses are bound, and connections are rejected. To: `accepting`.
         case bound
         /// The sockets are polled. To: `suspended`, `paused`.
         case accepting
@@ -62,7 +62,7 @@ extension Loop {
     /// May be called several times. The handler receives the number of the listener with each
     /// connection: that of the call, from 0.
     ///
-    /// A client that connects before `startListening` is refused immediately, and can retry. In a
+    /// A client that connects before `startListening` is rejected immediately, and can retry. In a
     /// backlog that is not emptied it would wait, and for long if the backlog is full.
     public func bind(host: String, port: UInt16) throws(UVError) -> ListenAddress {
         precondition(listenerPhase == .bound, "bind after startListening")

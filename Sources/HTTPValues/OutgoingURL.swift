@@ -3,7 +3,7 @@
 /// What is signed and configured elsewhere must be what arrives. Programs on the way rewrite what
 /// they find invalid: one `[` in a query, and it is percent-encoded once more. So only URLs of
 /// RFC 3986 are taken whose path is UTF-8 once it is decoded, which a test compares with what
-/// arrives. Others are refused, with what would be right.
+/// arrives. Others are rejected, with what would be right.
 public struct OutgoingURL: Hashable, Sendable {
     /// The most bytes of a URL.
     public static let byteCountMax = 2_048

@@ -10,7 +10,7 @@ import NIOCore
     private var collector: ResponseCollector
     private var headers: UnsafeMutablePointer<curl_slist>?
     /// Whether a connection was not made because its address is not public.
-    private var hasRefusedAddress = false
+    private var hasRejectedAddress = false
     /// Where libcurl says what failed.
     private let message: UnsafeMutablePointer<CChar>
 
@@ -101,7 +101,7 @@ import NIOCore
     /// Whether a connection to an address may be made.
     fileprivate func admits(_ address: [UInt8]) -> Bool {
         let isPublic = PublicAddress.contains(address)
-        if !isPublic { hasRefusedAddress = true }
+        if !isPublic { hasRejectedAddress = true }
         return isPublic
     }
 
@@ -138,7 +138,7 @@ import NIOCore
             return .failure(.noResponse("the response has more than \(max) bytes of headers"))
         case .malformedStatus: return .failure(.malformedResponse)
         case .bodyTooLong: break
-        case nil where code == CURLE_COULDNT_CONNECT && hasRefusedAddress:
+        case nil where code == CURLE_COULDNT_CONNECT && hasRejectedAddress:
             return .failure(.cannotConnect("its address is not public"))
         case nil where code != CURLE_OK: return .failure(OutgoingError(ending(code)))
         case nil: break

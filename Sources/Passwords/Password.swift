@@ -44,7 +44,7 @@ public struct Password: Sendable {
     public enum Remark: CaseIterable, Hashable, Sendable {
         /// SASLprep changes it: a client must apply that.
         case isChanged
-        /// It has characters that are newer than Unicode 3.2: a client must not refuse them.
+        /// It has characters that are newer than Unicode 3.2: a client must not reject them.
         case hasNewCharacters
     }
 

@@ -25,7 +25,7 @@ enum SASLprep {
         return prepared
     }
 
-    /// Whether a text has characters that Unicode 3.2 does not have. Some clients refuse these.
+    /// Whether a text has characters that Unicode 3.2 does not have. Some clients reject these.
     static func hasNewCharacters(_ text: String.UnicodeScalarView) -> Bool {
         text.contains { scalar in
             guard let age = scalar.properties.age else { return false }

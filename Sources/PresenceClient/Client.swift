@@ -12,8 +12,8 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
     case otherProtocol(PeerProtocol)
     case timedOut(String)
     case badAnswer(String)
-    /// The service refused the request.
-    case refused(Reply)
+    /// The service rejected the request.
+    case rejected(Reply)
     /// The service closed the connection.
     case closed(Reply)
 
@@ -34,7 +34,7 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
         public var message: String
         /// The time to wait before trying again.
         public let retryAfterSeconds: Int?
-        /// The accounts because of which it is refused.
+        /// The accounts because of which it is rejected.
         public var failed: [String] = []
 
         /// Whether the same may succeed later.
@@ -65,7 +65,7 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
             "No response to \(what) in time: the service is overloaded, or its disk does not "
                 + "respond. Whether it was done is not known."
         case .badAnswer(let what): "The response is not valid: \(what)."
-        case .refused(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
+        case .rejected(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
         }
     }
 }
@@ -123,7 +123,7 @@ public final class Client {
             } else if let result = message["result"] {
                 return result
             } else if let error = message["error"] {
-                throw refused(error)
+                throw rejected(error)
             }
         }
     }
@@ -237,9 +237,9 @@ public final class Client {
         return Notification(method: method, params: message["params"] ?? [:])
     }
 
-    private func refused(_ error: JSON) -> ClientError {
+    private func rejected(_ error: JSON) -> ClientError {
         let failed = error["data"]?["failed"]?.array ?? []
-        return .refused(
+        return .rejected(
             ClientError.Reply(
                 code: Int(error["code"]?.integer ?? 0),
                 reason: error["data"]?["reason"]?.string ?? "",

@@ -73,13 +73,13 @@ final class SecureSocket: ByteStream {
     private static func problem(
         _ session: borrowing TLSSession, _ phase: TLSSession.Phase, isFirst: Bool
     ) -> TLSProblem? {
-        guard case .failed(let fault) = phase else { return nil }
-        return switch fault {
+        guard case .failed(let error) = phase else { return nil }
+        return switch error {
         case .certificate: .certificate(session.certificateProblem)
         case .notTLS: .notTLS
         case .noSharedVersion: .version
         case .noSharedProtocol: .otherProtocol
-        default: .other(fault.label)
+        default: .other(error.label)
         }
     }
 
@@ -106,8 +106,8 @@ final class SecureSocket: ByteStream {
     private func decrypt(_ bytes: [UInt8]) throws(ClientError) {
         let phase = unsafe session.receive(bytes.span.bytes, through: wire)
         try sendWire()
-        if case .failed(let fault) = phase, wire.plaintextCount == 0 {
-            throw .connectionLost("TLS failed: \(fault.label)")
+        if case .failed(let error) = phase, wire.plaintextCount == 0 {
+            throw .connectionLost("TLS failed: \(error.label)")
         }
     }
 
@@ -142,7 +142,7 @@ public enum TLSProblem: Hashable, Sendable, CustomStringConvertible {
     case otherProtocol
     case timedOut
     case invalidName
-    /// The word for the fault.
+    /// The word for the error.
     case other(String)
 
     /// What is wrong, and what would be right.

@@ -100,7 +100,7 @@ public final class Gateway: Sendable {
         }
     }
 
-    /// Ends everything that is in progress, and refuses what follows.
+    /// Ends everything that is in progress, and rejects what follows.
     public func close() {
         onLoop { [state] in
             state.value.isClosed = true

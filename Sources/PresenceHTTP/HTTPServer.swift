@@ -81,7 +81,7 @@ public final class HTTPServer: Sendable {
     /// Closes every connection, and waits for the end. Not to be called on an event loop.
     ///
     /// The thread itself stays, for the moment that the process still has: a loop that has been
-    /// shut down refuses the last piece of a task, and says so on standard error.
+    /// shut down rejects the last piece of a task, and says so on standard error.
     public func stop() {
         plain?.stop()
         secure?.stop()

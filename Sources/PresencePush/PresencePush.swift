@@ -2,7 +2,7 @@
 //
 //     undelivered ─▶ PushReader ─▶ PushShare ─▶ WebPush ─▶ POST, 32 at once
 //                     │   ▲                                  │
-//      position on disk   └──────────── PushLedger ◀─────────┘ accepted, gone, again, refused
+//      position on disk   └──────────── PushLedger ◀─────────┘ accepted, gone, again, rejected
 //
 // Each entry of `push-hosts` has its own reader, task and position, so that a push service that is
 // down delays no other. What has failed is not kept to be sent again: the reader reads it again,

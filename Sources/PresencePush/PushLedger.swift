@@ -137,7 +137,7 @@ struct PushLedger {
         round.isDown = !answers.isEmpty && answers.allSatisfy { $0.answer.isUnavailable }
         for (id, answer) in answers {
             guard !answer.isFinal else {
-                if answer == .refused { round.dropped += 1 }
+                if answer == .rejected { round.dropped += 1 }
                 finish(id)
                 continue
             }
@@ -157,7 +157,7 @@ struct PushLedger {
                 let wait = failure.backoff.fail(retryAfterSeconds: asked, &random)
                 failure.due = now + Int64(wait)
             }
-            // The push service has worked since the last attempt: it is not down, but refuses this.
+            // The push service has worked since the last attempt: it is not down, but rejects this.
             if rounds > failure.rounds { failure.attempts += 1 }
             failure.rounds = rounds
             failures[id] = failure

@@ -93,7 +93,7 @@ final class PushReader: Sendable {
                 opening.succeed()
                 try await pass(feed, &own)
                 continue
-            } catch InProcessError.refused(let error) {
+            } catch InProcessError.rejected(let error) {
                 environment.logger.warning(
                     "Web Push cannot read what is undelivered; retrying",
                     metadata: ["host": "\(host.text)", "error": "\(error.message)"])
@@ -203,7 +203,7 @@ final class PushReader: Sendable {
             while true {
                 while inFlight < PushSettings.inFlightMax, let place = rest.popFirst() {
                     guard let request = request(pushes[place], &own) else {
-                        answers.append((pushes[place].id, .refused))
+                        answers.append((pushes[place].id, .rejected))
                         continue
                     }
                     let (delivery, seconds) = (environment.delivery, settings.timeoutSeconds)
@@ -251,7 +251,7 @@ final class PushReader: Sendable {
             let isRemoved = await environment.devices.remove(
                 push.address, of: push.id.device, of: push.message.account)
             if isRemoved { shared.withLock { $0.counters.addressesRemoved += 1 } }
-        case .refused, .unavailable, .tooMany: note(failure: outcome.failureReason)
+        case .rejected, .unavailable, .tooMany: note(failure: outcome.failureReason)
         }
         return answer
     }

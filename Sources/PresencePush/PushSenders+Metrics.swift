@@ -18,7 +18,7 @@ extension PushSenders {
         add(.counter, "porchlight_push_failures_total", "Failed attempts.", \.failures)
         add(
             .counter, "porchlight_push_dropped_total",
-            "Pushes refused, or failed too often while others succeeded.", \.dropped)
+            "Pushes rejected, or failed too often while others succeeded.", \.dropped)
         add(
             .counter, "porchlight_push_addresses_removed_total",
             "Push addresses removed because the push service no longer has them.",

@@ -33,7 +33,7 @@ public struct PushCounters: Hashable, Sendable {
     public var sent = 0
     /// Failed attempts since startup.
     public var failures = 0
-    /// Pushes that are not tried again: refused, or failed too often while others succeeded.
+    /// Pushes that are not tried again: rejected, or failed too often while others succeeded.
     public var dropped = 0
     /// Addresses that were removed, since the push service has said that they are gone.
     public var addressesRemoved = 0

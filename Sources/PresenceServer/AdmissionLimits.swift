@@ -3,14 +3,14 @@ public import PresenceCore
 
 /// Limits on pace and on connections. `nil` switches one off.
 public struct AdmissionLimits: Sendable {
-    /// Frames of a client. Beyond, it is read from more slowly: nothing is lost or refused.
+    /// Frames of a client. Beyond, it is read from more slowly: nothing is lost or rejected.
     public var requestPace: Pace? = Pace(perSecond: 100, burst: 1_000)
     /// Frames of an app server.
     public var appServerRequestPace: Pace? = Pace(perSecond: 5_000, burst: 20_000)
     /// Logins in all. Beyond, a connection is closed with 4504 and the time to come back.
     public var loginPace: Pace? = Pace(perSecond: 3_000, burst: 3_000)
     /// Logins of one address that fail, a wrong password counting as ten. Beyond, its tokens are
-    /// verified while few others wait, and its logins with a password are refused.
+    /// verified while few others wait, and its logins with a password are rejected.
     public var failedLoginPace: Pace? = Pace(perSecond: 10, burst: 100)
     /// Connections from one address; beyond, a new one is closed with 4504.
     public var connectionsPerAddressMax: Int? = 4_096
@@ -19,24 +19,24 @@ public struct AdmissionLimits: Sendable {
     public var connectionsMax = 1_000_000
     /// Connections beyond a limit that are given time to read the close reason. Further ones are
     /// sent the reason and closed in the same turn.
-    public var turnedAwayMax = 16
+    public var overLimitMax = 16
     /// Descriptors that HTTP, webhooks and fetches of keys may take, and connections leave to
     /// them.
     public var descriptorsElsewhere = 0
-    /// Writes that may wait for the store; beyond, what has to be stored is refused.
+    /// Writes that may wait for the store; beyond, what has to be stored is rejected.
     public var storePendingMax = 200_000
-    /// Tokens that may wait to be verified; beyond, a login with one is refused for a while.
+    /// Tokens that may wait to be verified; beyond, a login with one is rejected for a while.
     public var tokensMax = 1_000
     /// The same for tokens from an address of which too many logins have failed.
     public var suspectTokensMax = 100
     /// Registrations, and changes of passwords by clients, from one address; each counts as ten.
-    /// Beyond, they are refused.
+    /// Beyond, they are rejected.
     public var registrationPace: Pace? = Pace(perSecond: 1, burst: 50)
     /// Accounts with a password; beyond, none can be registered.
     public var passwordsMax = 1_000_000
     /// Bytes of the cards of all accounts; beyond, none can be set.
     public var cardBytesInAllMax = 256 << 20
-    /// Bytes that the process may have in memory; beyond, logins and subscriptions are refused.
+    /// Bytes that the process may have in memory; beyond, logins and subscriptions are rejected.
     public var memoryBytesMax: UInt64?
 
     /// The defaults.
@@ -46,9 +46,9 @@ public struct AdmissionLimits: Sendable {
     static let descriptorsFixed = 32
     /// Descriptors that are kept free for files that are opened for a moment.
     static let descriptorsFree = 32
-    /// Of the process itself, those that stay free, and those of connections that are turned away.
+    /// Of the process itself, those that stay free, and those of connections above the limit.
     public var descriptorsReserved: Int {
-        Self.descriptorsFixed + Self.descriptorsFree + turnedAwayMax
+        Self.descriptorsFixed + Self.descriptorsFree + overLimitMax
     }
     /// With fewer descriptors the service does not start.
     public static let descriptorsMin = 256

@@ -51,7 +51,7 @@ extension Configuration {
         }
     }
 
-    /// Traps unless every relation holds. The command refuses settings that do not satisfy them.
+    /// Traps unless every relation holds. The command rejects settings that do not satisfy them.
     func checkRelations() {
         for relation in Relation.allCases {
             precondition(satisfies(relation), "limits that contradict each other: \(relation)")

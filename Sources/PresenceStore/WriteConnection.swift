@@ -216,7 +216,7 @@ internal import GRDBSQLite
 
     /// Closes the connection. Committed changes are kept, whether or not this succeeds.
     func close() {
-        // SQLite refuses to close while there are statements.
+        // SQLite rejects to close while there are statements.
         statements = nil
         try? queue.close()
     }

@@ -16,7 +16,7 @@ public enum PublicContent: Hashable, Sendable {
     case url
     case serverKeyHash
 
-    /// More is not searched: longer contents are refused as secrets anyway.
+    /// More is not searched: longer contents are rejected as secrets anyway.
     private static let bytesMax = 8_192
 
     /// What was recognised in a content; nil if it may be a secret.

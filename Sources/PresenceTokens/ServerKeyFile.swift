@@ -8,7 +8,7 @@
 // A key with the word `read` lets its holder only read. A line that is not a comment and not of the
 // form NAME sha256:… or NAME read sha256:… is a plain key. It is valid like
 // any other, under the name key-N, where N is its line number. But every reader of the file
-// knows it, so the service logs a warning. A line of a public key is refused: it is no secret.
+// knows it, so the service logs a warning. A line of a public key is rejected: it is no secret.
 
 /// The content of a file of server keys.
 public struct ServerKeyFile: Sendable {

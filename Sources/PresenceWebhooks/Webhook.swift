@@ -76,7 +76,7 @@ final class Webhook: Sendable {
                 try await follow(feed, &backoff, &deliveries)
             } catch is OutdatedBatchError {
                 continue
-            } catch InProcessError.refused(let error) {
+            } catch InProcessError.rejected(let error) {
                 environment.logger.warning(
                     "webhook cannot read the feed; retrying",
                     metadata: ["webhook": "\(endpoint.name)", "error": "\(error.message)"])

@@ -120,9 +120,9 @@ extension SecureLoop: LoopHandler {
         switch phase {
         case .peerEnded:
             if stream.wantsInput { end(stream, .endOfFile) } else { stream.endsWhenRead = true }
-        case .failed(let fault):
+        case .failed(let error):
             stream.hasAlert = !stream.isBlocked
-            fail(stream, fault)
+            fail(stream, error)
         case .open, .handshaking, nil: break
         }
     }
@@ -162,10 +162,10 @@ extension SecureLoop: LoopHandler {
         if case .failed(let error) = outcome { end(stream, .failed(error)) }
     }
 
-    /// Ends a stream because of a fault, and counts it.
-    func fail(_ stream: SecureStream, _ fault: TLSFault) {
+    /// Ends a stream because of an error, and counts it.
+    func fail(_ stream: SecureStream, _ error: TLSError) {
         guard !stream.hasEnded else { return }
-        counters.faults[Int(fault.rawValue)] += 1
+        counters.errors[Int(error.rawValue)] += 1
         end(stream)
     }
 
@@ -176,7 +176,7 @@ extension SecureLoop: LoopHandler {
         handler?.streamEnded(stream.id, reason)
     }
 
-    /// What a stream ends with after a fault of TLS.
+    /// What a stream ends with after an error of TLS.
     static let broken = UVError(code: brokenCode, operation: "tls")
     /// EPROTO: a protocol error.
     private static let brokenCode: CInt = -71

@@ -8,7 +8,7 @@ extension SecureLoop {
     func readHello(_ bytes: RawSpan, of stream: SecureStream) {
         switch stream.reader?.receive(bytes) {
         case .needMore, nil: return
-        case .refused(let fault): return fail(stream, fault)
+        case .rejected(let error): return fail(stream, error)
         case .complete: break
         }
         guard let context = context(of: stream.listener), counters.waiting < limits.waitingMax
@@ -75,9 +75,9 @@ extension SecureLoop {
             case .open:
                 guard stream.phase == .awaiting else { continue }
                 open(stream, handshake)
-            case .failed(let fault):
+            case .failed(let error):
                 stream.hasAlert = true
-                fail(stream, fault)
+                fail(stream, error)
             // Only an open session can be ended by its peer.
             case .peerEnded: end(stream)
             }

@@ -6,7 +6,7 @@
 //   * An encrypted stream is accepted when its socket is, before the handshake. So the owner's
 //     limits and its time for the first message hold from then on. What it writes before the
 //     handshake is over is dropped: there is no key to encrypt it with.
-//   * A fault of TLS ends a stream as a broken connection does. An alert is sent if there is one.
+//   * An error of TLS ends a stream as a broken connection does. An alert is sent if there is one.
 //   * close_notify ends a stream as a FIN does: the owner may still write.
 //
 // Nothing of OpenSSL exists for a stream before its whole ClientHello is here. Handshakes are

@@ -15,7 +15,7 @@ final class SecureStream {
         case awaiting
         /// To: `over`.
         case open
-        /// The owner has closed it, or has been notified of its end after a fault.
+        /// The owner has closed it, or has been notified of its end after an error.
         case over
     }
 

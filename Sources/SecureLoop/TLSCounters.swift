@@ -7,8 +7,8 @@ public struct TLSCounters: Hashable, Sendable {
     public internal(set) var handshakes: UInt64 = 0
     /// Those of them that continued an earlier session.
     public internal(set) var resumed: UInt64 = 0
-    /// Connections that ended with a fault, by `TLSFault.rawValue`.
-    public internal(set) var faults = [UInt64](repeating: 0, count: TLSFault.allCases.count)
+    /// Connections that ended with an error, by `TLSError.rawValue`.
+    public internal(set) var errors = [UInt64](repeating: 0, count: TLSError.allCases.count)
     /// Handshakes that were dropped because others were waiting.
     public internal(set) var dropped: UInt64 = 0
     /// Connections that were closed because too many handshakes were waiting.
@@ -28,6 +28,6 @@ public struct TLSCounters: Hashable, Sendable {
     /// Handshakes that did.
     public var resumedCount: Int { Int(clamping: resumed) }
 
-    /// Connections that ended with this fault.
-    public func count(of fault: TLSFault) -> UInt64 { faults[Int(fault.rawValue)] }
+    /// Connections that ended with this error.
+    public func count(of error: TLSError) -> UInt64 { errors[Int(error.rawValue)] }
 }

@@ -15,10 +15,10 @@ public struct ClientHelloReader: Sendable {
         /// A whole ClientHello, perhaps with bytes after it.
         case complete
         /// Not a ClientHello, or one above the limit.
-        case refused(TLSFault)
+        case rejected(TLSError)
     }
 
-    /// Everything that has arrived; empty after `refused`.
+    /// Everything that has arrived; empty after `rejected`.
     public private(set) var bytes: [UInt8] = []
 
     private var outcome = Outcome.needMore
@@ -39,34 +39,34 @@ public struct ClientHelloReader: Sendable {
 
     /// Reads bytes that have arrived.
     ///
-    /// After `complete`, further bytes are only kept. After `refused`, nothing is kept.
+    /// After `complete`, further bytes are only kept. After `rejected`, nothing is kept.
     public mutating func receive(_ chunk: RawSpan) -> Outcome {
-        if case .refused = outcome { return outcome }
-        guard chunk.byteCount <= Self.bytesMax - bytes.count else { return refuse(.helloTooLong) }
+        if case .rejected = outcome { return outcome }
+        guard chunk.byteCount <= Self.bytesMax - bytes.count else { return reject(.helloTooLong) }
         var offset = bytes.count
         unsafe chunk.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
         while offset < bytes.count, outcome == .needMore {
-            if let fault = read(bytes[offset]) { return refuse(fault) }
+            if let error = read(bytes[offset]) { return reject(error) }
             offset += 1
         }
         return outcome
     }
 
-    private mutating func refuse(_ fault: TLSFault) -> Outcome {
+    private mutating func reject(_ error: TLSError) -> Outcome {
         bytes = []
-        outcome = .refused(fault)
+        outcome = .rejected(error)
         return outcome
     }
 
     /// Reads the next byte; returns why this is not a ClientHello.
-    private mutating func read(_ byte: UInt8) -> TLSFault? {
+    private mutating func read(_ byte: UInt8) -> TLSError? {
         if headerBytes < Self.recordHeaderBytes { return readRecordHeader(byte) }
         recordBytesLeft -= 1
         if recordBytesLeft == 0 { headerBytes = 0 }
         return readMessage(byte)
     }
 
-    private mutating func readRecordHeader(_ byte: UInt8) -> TLSFault? {
+    private mutating func readRecordHeader(_ byte: UInt8) -> TLSError? {
         // Type 22 is a handshake. The version is 3.1 or 3.3 in practice; its second byte is
         // legacy, and ignored (RFC 8446, 5.1).
         switch headerBytes {
@@ -81,7 +81,7 @@ public struct ClientHelloReader: Sendable {
         return (1...Self.bytesMax).contains(recordBytesLeft) ? nil : .malformed
     }
 
-    private mutating func readMessage(_ byte: UInt8) -> TLSFault? {
+    private mutating func readMessage(_ byte: UInt8) -> TLSError? {
         messageBytes += 1
         switch messageBytes {
         case 1: if byte != 1 { return .malformed }

@@ -12,7 +12,7 @@ import COpenSSL
         case certificates([UInt8])
     }
 
-    /// What a client offers; tests change it to be refused.
+    /// What a client offers; tests change it to be rejected.
     struct Offer {
         var applicationProtocols = ["porchlight"]
         var least = TLS1_2_VERSION
@@ -131,7 +131,7 @@ extension TLSSession {
         return unsafe TLSResumption(session)
     }
 
-    /// Why the server's certificate was not accepted; nil if that is not the fault.
+    /// Why the server's certificate was not accepted; nil if that is not the error.
     public var certificateProblem: CertificateProblem? {
         let code = unsafe SSL_get_verify_result(ssl)
         return switch CInt(truncatingIfNeeded: code) {

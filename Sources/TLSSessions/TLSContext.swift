@@ -50,7 +50,7 @@ import COpenSSL
     /// A context with these certificates. The first one is for clients that name no server, or one
     /// that no certificate is for.
     ///
-    /// - Throws: why one of them is refused, with its position.
+    /// - Throws: why one of them is rejected, with its position.
     public convenience init(
         _ files: [TLSCertificateFiles], minimum: MinimumVersion = .tls12, tickets: TLSTicketKeys,
         at wallSeconds: Int64, listener: Listener = .clients
@@ -124,11 +124,11 @@ import COpenSSL
 
 extension TLSContext: TLSContextOwner {}
 
-/// Which certificate is refused, and why.
+/// Which certificate is rejected, and why.
 public struct TLSContextError: Error, Hashable, Sendable {
     /// The position of the certificate in the list.
     public let number: Int
-    /// Why it is refused.
+    /// Why it is rejected.
     public let reason: TLSCertificateError
 
     init(number: Int, _ reason: TLSCertificateError) {

@@ -3,7 +3,7 @@ import COpenSSL
 /// One connection's TLS: bytes in, bytes out; no socket, no clock, no thread.
 ///
 /// One thread at a time may have a session, and each thread has a wire of its own. Whatever the
-/// peer sends, a session ends with a fault and never traps.
+/// peer sends, a session ends with an error and never traps.
 @safe public struct TLSSession: ~Copyable {
     /// Where a session is.
     public enum Phase: Hashable, Sendable {
@@ -13,7 +13,7 @@ import COpenSSL
         /// The peer sends no more; it still receives.
         case peerEnded
         /// Nothing more can be sent or received. An alert may be on the wire.
-        case failed(TLSFault)
+        case failed(TLSError)
     }
 
     /// Where the session is.
@@ -147,7 +147,7 @@ import COpenSSL
         return phase
     }
 
-    /// Sends close_notify, once. A no-op during the handshake and after a fault.
+    /// Sends close_notify, once. A no-op during the handshake and after an error.
     public mutating func end(through wire: TLSWire) {
         guard phase == .open || phase == .peerEnded, !hasEnded else { return }
         hasEnded = true
@@ -213,7 +213,7 @@ import COpenSSL
             phase = .failed(.tooManyMessages)
         } else {
             // Not from the queue: the wire itself has failed, for want of memory.
-            phase = .failed(error == SSL_ERROR_SYSCALL ? .outOfMemory : ErrorQueue.takeFault())
+            phase = .failed(error == SSL_ERROR_SYSCALL ? .outOfMemory : ErrorQueue.takeError())
             ErrorQueue.clear()
         }
     }

@@ -11,12 +11,12 @@ public enum PushAnswer: Hashable, Sendable {
     /// To be tried again: there are too many pushes, perhaps for this browser only.
     case tooMany(RetryAfter?)
     /// It will never be accepted.
-    case refused
+    case rejected
 
     /// Whether the push is not to be tried again.
     public var isFinal: Bool {
         switch self {
-        case .accepted, .gone, .refused: true
+        case .accepted, .gone, .rejected: true
         case .unavailable, .tooMany: false
         }
     }
@@ -30,7 +30,7 @@ public enum PushAnswer: Hashable, Sendable {
     public var retryAfter: RetryAfter? {
         switch self {
         case .unavailable(let time), .tooMany(let time): time
-        case .accepted, .gone, .refused: nil
+        case .accepted, .gone, .rejected: nil
         }
     }
 
@@ -47,7 +47,7 @@ public enum PushAnswer: Hashable, Sendable {
             case 429: .tooMany(retryAfter)
             case 500...: .unavailable(retryAfter)
             // Also a redirect, which could lead to any host.
-            default: .refused
+            default: .rejected
             }
     }
 }

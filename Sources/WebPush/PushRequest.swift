@@ -4,7 +4,7 @@ public import HTTPValues
 
 /// A request to a push service (RFC 8030, 5).
 public struct PushRequest: Sendable {
-    /// The longest time that push services keep a message: 28 days. FCM refuses more.
+    /// The longest time that push services keep a message: 28 days. FCM rejects more.
     static let secondsMax: Int64 = 2_419_200
 
     /// Where it is posted to.

@@ -10,7 +10,7 @@
 // else the document ends there. What the parser keeps of a document (the names that occurred) ends
 // with it, too, and a document has few bytes.
 //
-// Expat keeps its memory for what comes next. After a stanza that is large, or refused, the parser
+// Expat keeps its memory for what comes next. After a stanza that is large, or rejected, the parser
 // is freed, and the next stanza has a new one.
 
 import CExpat
@@ -73,7 +73,7 @@ import CExpat
         let handlers = try unsafe read(bytes, as: .stanza, parser)
         precondition(start >= header.count, "a stanza before its header")
         let end = start + bytes.byteCount
-        // Elements and texts beside the first element were refused before.
+        // Elements and texts beside the first element were rejected before.
         guard handlers.tree.depth == 0, !handlers.tree.nodes.isEmpty, handlers.contentEnd == end
         else { throw .notWellFormed }
         document = .open(header: header, byteCount: end)

@@ -1,11 +1,11 @@
 // Names of namespaces that every reader accepts.
 //
 // What a client sends is written again for others, and their readers are stricter than Expat is
-// here: one that splits names at a space, `}` or `|` refuses a namespace with it, and all refuse
+// here: one that splits names at a space, `}` or `|` rejects a namespace with it, and all reject
 // the namespace of `xml` as that of an element (Namespaces in XML 1.0, section 3). A client whose
-// reader refuses something loses its stream. So elements with such names are not written. They are
+// reader rejects something loses its stream. So elements with such names are not written. They are
 // read, since some clients have them in every presence; only an element in the namespace of `xml`
-// is refused where it is read, as XML that is wrong.
+// is rejected where it is read, as XML that is wrong.
 
 /// Which names of namespaces are written.
 enum NamespaceName {

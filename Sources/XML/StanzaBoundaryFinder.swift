@@ -1,11 +1,11 @@
 // Finds where the parts of a stream end, without reading what they are.
 //
 // It reads each byte once, in whatever pieces they arrive, and knows just enough of XML for that:
-// tags, quoted values, CDATA sections. `XMLReader` reads each part afterwards, and refuses those
+// tags, quoted values, CDATA sections. `XMLReader` reads each part afterwards, and rejects those
 // that do not end where they end here. So a wrong guess is an error of the stream, and never a
 // second opinion of where a stanza ends.
 //
-// What a single byte shows to be wrong is refused at that byte, so that nothing is kept of it.
+// What a single byte shows to be wrong is rejected at that byte, so that nothing is kept of it.
 
 /// What a part of a stream is.
 public enum StanzaBoundary: Hashable, Sendable {
@@ -20,7 +20,7 @@ public enum StanzaBoundary: Hashable, Sendable {
     /// The last tag of the stream. Nothing after it is read.
     case streamEnd
     /// Nothing after it can be read.
-    case refused(XMLError)
+    case rejected(XMLError)
 }
 
 /// Finds the ends of a stream's header, its stanzas, and of the stream.
@@ -93,7 +93,7 @@ public struct StanzaBoundaryFinder: Sendable {
         in chunk: RawSpan, from offset: inout Int, bytesMax: Int
     ) -> StanzaBoundary {
         precondition(offset >= 0 && offset <= chunk.byteCount)
-        if let error { return .refused(error) }
+        if let error { return .rejected(error) }
         if state == .ended { return .streamEnd }
         if state == .betweenParts, !isInPart, skipWhiteSpace(in: chunk, from: &offset) {
             return .whiteSpace
@@ -111,7 +111,7 @@ public struct StanzaBoundaryFinder: Sendable {
                 return end
             } catch {
                 self.error = error
-                return .refused(error)
+                return .rejected(error)
             }
         }
         return .needMore
@@ -173,7 +173,7 @@ public struct StanzaBoundaryFinder: Sendable {
         return nil
     }
 
-    /// Refuses bytes that UTF-8 and XML never have.
+    /// Rejects bytes that UTF-8 and XML never have.
     private func check(_ byte: UInt8) throws(XMLError) {
         switch byte {
         case 0x20...0xBF, 0xC2...0xF4, 0x09, 0x0A, 0x0D: return

@@ -18,7 +18,7 @@ public enum StreamPart: Hashable, Sendable {
     /// The end of the stream. Nothing after it is read.
     case streamEnd
     /// Nothing after it can be read.
-    case refused(XMLError)
+    case rejected(XMLError)
 }
 
 /// The place of a part's bytes.
@@ -65,7 +65,7 @@ public struct StanzaSplitter: Sendable {
         let start = offset
         let end = finder.next(in: chunk, from: &offset, bytesMax: bytesMax)
         if end != .needMore, bytesBuffered == 0 { return part(end, .inChunk(start..<offset)) }
-        if case .refused = end { return part(end, .kept(0..<0)) }
+        if case .rejected = end { return part(end, .kept(0..<0)) }
         append(chunk, start..<offset)
         read = kept.count
         guard end != .needMore else { return .needMore }
@@ -115,7 +115,7 @@ public struct StanzaSplitter: Sendable {
         case .header: .header(bytes)
         case .stanza: .stanza(bytes)
         case .streamEnd: .streamEnd
-        case .refused(let error): .refused(error)
+        case .rejected(let error): .rejected(error)
         }
     }
 

@@ -1,7 +1,7 @@
 // An element that was read is written again from its tree, and no byte of the input is copied: two
 // readers that disagree about the same bytes are how stanzas are smuggled.
 //
-// What others may refuse to read is not written: the stream of a client ends whose reader refuses
+// What others may reject to read is not written: the stream of a client ends whose reader rejects
 // something. These are elements of which a part is missing, and names of namespaces that not every
 // reader accepts.
 //
@@ -12,7 +12,7 @@ extension [UInt8] {
     /// Appends an element with everything in it, where `namespace` is the default namespace.
     ///
     /// Appends nothing and returns false if that would be more than `bytesMax`, or if it has what
-    /// others may refuse.
+    /// others may reject.
     @discardableResult
     public mutating func appendXML(
         _ element: XMLElement, in namespace: StaticString, bytesMax: Int = .max

@@ -1,4 +1,4 @@
-/// Why XML of a stream was refused. Nothing after it can be read.
+/// Why XML of a stream was rejected. Nothing after it can be read.
 public enum XMLError: Error, Hashable, Sendable {
     /// Not well-formed XML 1.0, or not with namespaces: also a prefix that is not declared, an
     /// attribute that appears more than once, a character that XML does not have.

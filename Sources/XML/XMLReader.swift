@@ -59,7 +59,7 @@ public final class XMLReader {
         case .stanza: break
         case .needMore: throw .notOneElement
         case .whiteSpace, .header, .streamEnd: throw .badFormat
-        case .refused(let error): throw error
+        case .rejected(let error): throw error
         }
         let element = bytes.extracting(..<end)
         if end < bytes.byteCount {

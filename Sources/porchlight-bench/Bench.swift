@@ -29,8 +29,8 @@ struct PorchlightBench: ParsableCommand {
         Descriptors.reserveStandard()
         watchOutput()
         let words = Array(CommandLine.arguments.dropFirst())
-        if let fault = unknownSubcommand(in: words, of: Self.self) {
-            note("Error: \(fault)")
+        if let message = unknownSubcommand(in: words, of: Self.self) {
+            note("Error: \(message)")
             exit(withError: ExitCode.validationFailure)
         }
         main(words)

@@ -28,7 +28,7 @@ struct ChosenAccount {
         self.standard = standard
     }
 
-    /// Refuses to act as another account than the one that was typed.
+    /// Rejects to act as another account than the one that was typed.
     func check(_ account: String, of token: AccountToken) throws {
         // Byte by byte, as the service does; `==` would treat two encodings of é as equal.
         guard let name, !name.utf8.elementsEqual(account.utf8) else { return }
@@ -46,7 +46,7 @@ struct ChosenAccount {
         do {
             return try login()
         } catch let error as ClientError {
-            guard case .refused(let reply) = error, reply.reason == "session_quota" else {
+            guard case .rejected(let reply) = error, reply.reason == "session_quota" else {
                 throw error
             }
             let owner = account.map { "\(visible($0)) cannot log in. " } ?? ""

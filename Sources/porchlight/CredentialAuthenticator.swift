@@ -55,9 +55,9 @@ struct CredentialAuthenticator: Authenticator {
 
 extension CredentialError {
     /// The protocol's word for what the verifier has found.
-    init(_ fault: TokenError) {
+    init(_ error: TokenError) {
         self =
-            switch fault {
+            switch error {
             case .malformed: .malformed
             case .algorithm: .algorithm
             case .critical: .critical

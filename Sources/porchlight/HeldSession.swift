@@ -94,7 +94,7 @@ extension OpenSession {
         case .cannotConnect, .unknownHost, .notSecured, .connectionLost, .notThisProtocol,
             .otherProtocol, .timedOut, .closed:
             false
-        case .refused, .badAnswer, nil: true
+        case .rejected, .badAnswer, nil: true
         }
     }
 }

@@ -20,7 +20,7 @@ enum LoginCredentials {
         do {
             return try login()
         } catch let error as ClientError {
-            guard case .refused(let reply) = error, reply.code == 401 else { throw error }
+            guard case .rejected(let reply) = error, reply.code == 401 else { throw error }
             throw CommandError(
                 sentence(for: error, isOfPassword: reply.reason == "invalid_password"))
         }

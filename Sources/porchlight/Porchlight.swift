@@ -28,8 +28,8 @@ struct Porchlight: ParsableCommand {
         var words = Array(CommandLine.arguments.dropFirst())
         // Its help is the other program's.
         if words.starts(with: ["help", "bench"]) { words.swapAt(0, 1) }
-        if let fault = unknownSubcommand(in: words, of: Self.self) {
-            note("Error: \(fault)")
+        if let message = unknownSubcommand(in: words, of: Self.self) {
+            note("Error: \(message)")
             exit(withError: ExitCode.validationFailure)
         }
         main(words)

@@ -45,7 +45,7 @@ struct Query: ParsableCommand {
                     "accounts": .array(some.map { .string($0) }),
                 ])["states"]?.array ?? []
         } catch {
-            guard case .refused(let reply) = error, reply.reason == "too_many", some.count > 1
+            guard case .rejected(let reply) = error, reply.reason == "too_many", some.count > 1
             else { throw error }
             let half = some.startIndex + some.count / 2
             return try states(of: some[..<half], from: client)

@@ -31,14 +31,14 @@ struct Reconnection {
         switch error {
         // After a token has expired, the file may hold a newer one.
         case .closed(let reply): reply.isTransient || reply.reason == "token_expired"
-        case .refused(let reply): reply.isTransient
+        case .rejected(let reply): reply.isTransient
         default: true
         }
     }
 
     private static func retryAfterSeconds(_ error: ClientError) -> Int {
         switch error {
-        case .closed(let reply), .refused(let reply): min(reply.retryAfterSeconds ?? 0, 600)
+        case .closed(let reply), .rejected(let reply): min(reply.retryAfterSeconds ?? 0, 600)
         default: 0
         }
     }

@@ -24,8 +24,8 @@ extension PushSettings {
             try Self.key(choices, places, occasion)
         }
         let subject = Result { () throws(SettingsError) in try Self.subject(choices, places) }
-        let faults = hosts.faults + key.faults + subject.faults
-        guard faults.isEmpty else { throw SettingsError(faults) }
+        let messages = hosts.messages + key.messages + subject.messages
+        guard messages.isEmpty else { throw SettingsError(messages) }
         guard let key = try key.get(), let subject = try subject.get() else { return nil }
         self.init(key, subject, try hosts.get(), seed: UInt64.random(in: 0...UInt64.max))
     }

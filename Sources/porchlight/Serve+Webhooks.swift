@@ -99,7 +99,7 @@ extension WebhookSettings {
                     + "each its own, since its position is stored under it.")
         }
         var endpoints: [WebhookEndpoint] = []
-        var faults: [String] = []
+        var messages: [String] = []
         for line in lines {
             do throws(SettingsError) {
                 guard let stream = WebhookStream(rawValue: line.send) else {
@@ -112,10 +112,10 @@ extension WebhookSettings {
                     try endpoint(
                         line.name, line.url, line.secret, "in \(path)", stream: stream))
             } catch {
-                faults += error.faults
+                messages += error.messages
             }
         }
-        guard faults.isEmpty else { throw SettingsError(faults) }
+        guard messages.isEmpty else { throw SettingsError(messages) }
         return endpoints
     }
 }

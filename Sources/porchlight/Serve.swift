@@ -42,7 +42,7 @@ struct Serve: ParsableCommand {
         signal(SIGHUP, SIG_IGN)
         defer { signal(SIGHUP, SIG_IGN) }
         let sources = flags.sources(file)
-        let (inForce, files, tickets) = try refuse {
+        let (inForce, files, tickets) = try reject {
             let inForce = try sources.read()
             try DescriptorBudget(inForce.settings).check()
             let tickets = try TLSFiles.makeTicketKeys()
@@ -95,7 +95,7 @@ struct Serve: ParsableCommand {
             ]
             try service.run(signals: signals) { [control = service.control] in
                 door.open(to: control)
-                // Not before: a start that is refused is one sentence.
+                // Not before: a start that is rejected is one sentence.
                 logger.notice(
                     "started",
                     metadata: settings.logged.merging(files.keys.logged) { $1 })

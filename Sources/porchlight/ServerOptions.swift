@@ -71,7 +71,7 @@ struct ServerOptions: ParsableArguments {
     /// Connects and logs in as an account: with its token or password if one is given, else by its
     /// name.
     ///
-    /// A token of another account than the one that was typed is refused before that account
+    /// A token of another account than the one that was typed is rejected before that account
     /// appears online.
     func openSession(
         of chosen: ChosenAccount, from verb: String, with more: [String: JSON] = [:]

@@ -68,7 +68,7 @@ func naming<T>(_ words: [String: String], _ call: () throws -> T) throws -> T {
     do {
         return try call()
     } catch let error as ClientError {
-        guard case .refused(var reply) = error else { throw error }
+        guard case .rejected(var reply) = error else { throw error }
         if !reply.failed.isEmpty {
             let failed = "accounts \(reply.failed.map(visible).joined(separator: ", "))"
             reply.message = reply.message.replacingOccurrences(
@@ -77,6 +77,6 @@ func naming<T>(_ words: [String: String], _ call: () throws -> T) throws -> T {
         for (parameter, word) in words {
             reply.message = reply.message.replacingOccurrences(of: "`\(parameter)`", with: word)
         }
-        throw ClientError.refused(reply)
+        throw ClientError.rejected(reply)
     }
 }

@@ -90,8 +90,8 @@ struct Token: ParsableCommand {
                     "The key in \(key) is for \(maker.algorithm.rawValue), not for \(alg ?? "").")
             }
             try announce(maker.token(claims, kid: kid))
-        } catch let fault as TokenKeyError {
-            throw CommandError("The file \(key) given with --key \(fault)")
+        } catch let error as TokenKeyError {
+            throw CommandError("The file \(key) given with --key \(error)")
         }
     }
 

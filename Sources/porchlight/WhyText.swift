@@ -266,8 +266,8 @@ struct WhyText {
         case "uncertain":
             "sent to \(device), which sent nothing more until its connection ended at \(when): "
                 + "it may not have arrived"
-        case "gave_way": "not sent to \(device): a newer event replaced it"
-        case "under_way": "in flight to \(device): \(publisher) has very many subscribers"
+        case "replaced": "not sent to \(device): a newer event replaced it"
+        case "in_progress": "in flight to \(device): \(publisher) has very many subscribers"
         default: "unknown at \(device)"
         }
     }

@@ -17,7 +17,7 @@ import Testing
     }
 
     /// What comes of logging in with a token as the account that was typed; nil: as it should.
-    func fault(_ token: String, as name: String?, at address: String) throws -> String? {
+    func message(_ token: String, as name: String?, at address: String) throws -> String? {
         let file = try TemporaryFile(token)
         return try withExtendedLifetime(file) {
             let options = try ServerOptions.parse([
@@ -36,23 +36,23 @@ import Testing
     /// Where nobody listens: who connects says that.
     static let nowhere = "127.0.0.1:1"
 
-    @Test func `with another's token is refused before anybody is connected to`() throws {
+    @Test func `with another's token is rejected before anybody is connected to`() throws {
         #expect(
-            try fault(token(#"{"sub":"alice"}"#), as: "bob", at: Self.nowhere)
+            try message(token(#"{"sub":"alice"}"#), as: "bob", at: Self.nowhere)
                 == "--account is bob, and the token in the file FILE given with --token-file is "
                 + "for alice: give a token for bob, or omit --account.")
     }
 
     @Test(arguments: ["cafe\u{301}", "Café", "café "])
     func `compares names byte by byte`(name: String) throws {
-        let fault = try fault(token(#"{"sub":"café"}"#), as: name, at: Self.nowhere)
-        #expect(fault?.hasPrefix("--account is") == true, "\(fault ?? "")")
+        let message = try message(token(#"{"sub":"café"}"#), as: name, at: Self.nowhere)
+        #expect(message?.hasPrefix("--account is") == true, "\(message ?? "")")
     }
 
     @Test(arguments: ["alice", nil])
     func `goes on with one's own token, or with nobody named`(name: String?) throws {
-        let fault = try fault(token(#"{"sub":"alice"}"#), as: name, at: Self.nowhere)
-        #expect(fault?.hasPrefix("Cannot connect") == true, "\(fault ?? "")")
+        let message = try message(token(#"{"sub":"alice"}"#), as: name, at: Self.nowhere)
+        #expect(message?.hasPrefix("Cannot connect") == true, "\(message ?? "")")
     }
 
     @Test func `says what to do where the account has too many sessions`() throws {
@@ -88,8 +88,8 @@ import Testing
                 return true
             }
         }
-        let fault = try fault("of.another.kind\n", as: "bob", at: service.address)
-        #expect(fault?.contains("is for alice: give a token for bob") == true, "\(fault ?? "")")
+        let message = try message("of.another.kind\n", as: "bob", at: service.address)
+        #expect(message?.contains("is for alice: give a token for bob") == true, "\(message ?? "")")
         #expect(try isLoggedOut.take())
     }
 }

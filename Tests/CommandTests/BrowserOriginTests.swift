@@ -37,7 +37,7 @@ import Testing
         "https://a.com..", "http://1.2.3.4.", "https://\(String(repeating: "a", count: 64)).com",
         "https://\(String(repeating: "a.", count: 130))com",
     ])
-    func `is refused if none sends it`(written: String) {
+    func `is rejected if none sends it`(written: String) {
         #expect(BrowserOrigin(written.utf8) == nil)
     }
 }

@@ -8,9 +8,9 @@ import Testing
 @testable import porchlight_bench
 
 @Suite struct `Files with a key or a token` {
-    func fault<T>(_ body: () throws -> T) -> String {
+    func message<T>(_ body: () throws -> T) -> String {
         do {
-            return "no fault: \(try body())"
+            return "no error: \(try body())"
         } catch {
             return "\(error)"
         }
@@ -24,37 +24,37 @@ import Testing
         ("/dev/null/a.key", "Not a directory"),
     ])
     func `say which of them cannot be read, and why`(path: String, why: String) {
-        let keyFault = "The file \(path) given with --server-key cannot be read: \(why)."
+        let keyError = "The file \(path) given with --server-key cannot be read: \(why)."
         let key = Self.nowhere + ["--server-key", path]
-        #expect(fault { try AppServerOptions.parse(key).open() } == keyFault)
-        #expect(fault { try BenchArguments.parse(key).options() } == keyFault)
+        #expect(message { try AppServerOptions.parse(key).open() } == keyError)
+        #expect(message { try BenchArguments.parse(key).options() } == keyError)
         let token = Self.nowhere + ["--token-file", path]
         let account = ChosenAccount(name: nil, by: "--account")
         #expect(
-            fault { try ServerOptions.parse(token).openSession(of: account, from: "publish") }
+            message { try ServerOptions.parse(token).openSession(of: account, from: "publish") }
                 == "The file \(path) given with --token-file cannot be read: \(why).")
     }
 
     /// Kept or dropped, it could be another secret than the other side's.
     @Test func `begin with no byte order mark`() throws {
         let text = "a secret of thirty-two bytes or more"
-        for (mark, words) in [("\u{FEFF}", "save it as UTF-8 without one"), ("", "no fault")] {
+        for (mark, words) in [("\u{FEFF}", "save it as UTF-8 without one"), ("", "no error")] {
             let file = try TemporaryFile(mark + text)
             defer { withExtendedLifetime(file) {} }
-            let said = fault {
+            let said = message {
                 try CredentialFile(path: file.path, flag: "--f", content: "key").firstLine()
             }
             #expect(said.contains(words), "\(said)")
             var settings = ServiceSettings()
             settings.auth = .jwt
             settings.tokenKeyPlace = file.path
-            #expect(fault { try KeyFiles(settings) }.contains(words))
+            #expect(message { try KeyFiles(settings) }.contains(words))
             settings.tokenKeyPlace = nil
             settings.serverKeyPath = file.path
-            #expect(fault { try KeyFiles(settings) }.contains(words))
+            #expect(message { try KeyFiles(settings) }.contains(words))
             var choices = WebhookChoices()
             (choices.url, choices.secretPath) = ("http://a", file.path)
-            #expect(fault { try WebhookSettings(choices) }.contains(words))
+            #expect(message { try WebhookSettings(choices) }.contains(words))
         }
     }
 
@@ -66,22 +66,22 @@ import Testing
         var settings = ServiceSettings()
         settings.auth = .jwt
         settings.tokenKeyPlace = file.path
-        #expect(fault { try KeyFiles(settings) }.contains("contains a public key"))
+        #expect(message { try KeyFiles(settings) }.contains("contains a public key"))
         settings.tokenKeyPlace = nil
         settings.serverKeyPath = file.path
-        #expect(fault { try KeyFiles(settings) }.contains("has a public key in line 1"))
+        #expect(message { try KeyFiles(settings) }.contains("has a public key in line 1"))
         var choices = WebhookChoices()
         (choices.url, choices.secretPath) = ("http://a", file.path)
-        #expect(fault { try WebhookSettings(choices) }.contains("contains a public key"))
+        #expect(message { try WebhookSettings(choices) }.contains("contains a public key"))
     }
 
-    @Test func `that are UTF-16 are refused, and random bytes are not`() throws {
+    @Test func `that are UTF-16 are rejected, and random bytes are not`() throws {
         let file = try TemporaryFile("")
         defer { withExtendedLifetime(file) {} }
         let place = URL(filePath: file.path)
         let text = try #require("a secret of some length".data(using: .utf16LittleEndian))
         try (Data([0xFF, 0xFE]) + text).write(to: place)
-        #expect(fault { try readSecretFile(file.path) }.contains("UTF-16"))
+        #expect(message { try readSecretFile(file.path) }.contains("UTF-16"))
         let random = Data([0xFF, 0xFE]) + Data((1...40).map { UInt8($0 * 3) })
         try random.write(to: place)
         #expect(try readSecretFile(file.path) == Array(random))
@@ -89,7 +89,9 @@ import Testing
 
     @Test func `that are empty hold none`() {
         #expect(
-            fault { try CredentialFile(path: "/dev/null", flag: "--f", content: "key").firstLine() }
+            message {
+                try CredentialFile(path: "/dev/null", flag: "--f", content: "key").firstLine()
+            }
                 == "The file /dev/null given with --f holds no key: it is empty.")
     }
 
@@ -106,7 +108,7 @@ import Testing
         let file = try TemporaryFile("")
         let told = try withExtendedLifetime(file) {
             try Data([0x6B, 0xFF, 0x0A]).write(to: URL(filePath: file.path))
-            return fault {
+            return message {
                 try CredentialFile(path: file.path, flag: "--f", content: "key").firstLine()
             }
         }

@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: [256, 300, 512, 1_024, 4_096, 20_000, 1_048_576], [0, 1, 16])
     func `leaves some to clients, whatever else there is`(descriptors: Int, webhooks: Int) {
         let budget = DescriptorBudget(settings(webhooks: webhooks), descriptorsMax: descriptors)
-        // 32 in use at rest, 32 free, 16 for connections that are turned away.
+        // 32 in use at rest, 32 free, 16 for connections above the limit.
         #expect(descriptors - budget.elsewhere - 80 >= 16)
         #expect(budget.httpConnectionsMax >= 8)
     }
@@ -29,10 +29,10 @@ import Testing
         #expect(DescriptorBudget(settings, descriptorsMax: 1_024).elsewhere == without + 52)
     }
 
-    @Test func `of too few descriptors is refused, and says what to do`() {
+    @Test func `of too few descriptors is rejected, and says what to do`() {
         let budget = DescriptorBudget(settings(webhooks: 0), descriptorsMax: 255)
-        let refusal = #expect(throws: SettingsError.self) { try budget.check() }
-        #expect(refusal?.description.contains("needs at least 256: raise `ulimit -n`") == true)
+        let rejection = #expect(throws: SettingsError.self) { try budget.check() }
+        #expect(rejection?.description.contains("needs at least 256: raise `ulimit -n`") == true)
     }
 
     @Test func `has more for several loops`() {
@@ -40,9 +40,9 @@ import Testing
         settings.loops = 64
         // As above, for clients, for keys, and for the loops.
         let least = 80 + 16 + 2 + 512
-        let refused = DescriptorBudget(settings, descriptorsMax: least - 1)
-        let refusal = #expect(throws: SettingsError.self) { try refused.check() }
-        let text = refusal?.description ?? ""
+        let rejected = DescriptorBudget(settings, descriptorsMax: least - 1)
+        let rejection = #expect(throws: SettingsError.self) { try rejected.check() }
+        let text = rejection?.description ?? ""
         #expect(text.contains("needs at least 610, 512 of them for several loops"), "\(text)")
         let budget = DescriptorBudget(settings, descriptorsMax: least)
         #expect(throws: Never.self) { try budget.check() }

@@ -65,7 +65,7 @@ import Testing
         let help = Porchlight.helpMessage(for: Serve.self, columns: 1_000)
         #expect(help.contains("(1 to 64, or auto; default: 1)"))
         let loops = try #require(SettingTable.named("loops"))
-        #expect(throws: Setting.ValueError(fault: "is out of range", remedy: "1 to 64, or auto")) {
+        #expect(throws: Setting.ValueError(reason: "is out of range", remedy: "1 to 64, or auto")) {
             try loops.value(of: "65")
         }
     }

@@ -55,7 +55,7 @@ import Testing
         #expect(wait(for: "seq 9", in: said).contains("published as bob, seq 7\n"))
     }
 
-    @Test(.timeLimit(.minutes(10))) func `logs out when its status is refused`() throws {
+    @Test(.timeLimit(.minutes(10))) func `logs out when its status is rejected`() throws {
         let service = try ScriptedService()
         let process = try publisher(at: service.address, saying: Pipe())
         defer { end(process) }

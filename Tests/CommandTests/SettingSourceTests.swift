@@ -31,12 +31,14 @@ final class TemporaryFile {
     }
 
     /// What is said of a file, without the folder it is in.
-    func faults(_ text: String, extension: String = "yml") throws -> [String] {
+    func messages(_ text: String, extension: String = "yml") throws -> [String] {
         let file = try TemporaryFile(text, extension: `extension`)
-        let refusal = #expect(throws: SettingsError.self) {
+        let rejection = #expect(throws: SettingsError.self) {
             try SettingSources(flags: [:], environment: [:], path: file.path).read()
         }
-        return (refusal?.faults ?? []).map { $0.replacingOccurrences(of: file.path, with: "FILE") }
+        return (rejection?.messages ?? []).map {
+            $0.replacingOccurrences(of: file.path, with: "FILE")
+        }
     }
 
     @Test func `a flag outweighs the environment, and that the file`() throws {
@@ -97,9 +99,9 @@ final class TemporaryFile {
     ])
     func `no other name is an address`(text: String) {
         for name in ["listen", "http"] {
-            let refusal = #expect(throws: SettingsError.self) { try read(flags: [name: text]) }
+            let rejection = #expect(throws: SettingsError.self) { try read(flags: [name: text]) }
             let told = "--\(name) \(text) has a host name, and names are not"
-            #expect(refusal?.description.hasPrefix(told) == true)
+            #expect(rejection?.description.hasPrefix(told) == true)
         }
     }
 
@@ -161,42 +163,42 @@ final class TemporaryFile {
             "FILE:1: this is not a list of settings: give a line `name: value` for each."
         ),
     ])
-    func `a fault in the file is told with its line and what would be right`(
-        text: String, fault: String
+    func `an error in the file is told with its line and what would be right`(
+        text: String, message: String
     ) throws {
-        #expect(try faults(text) == [fault])
+        #expect(try messages(text) == [message])
     }
 
-    @Test func `a file that is not YAML is refused with the line`() throws {
-        let fault = try #require(try faults("heartbeat: 10\nlisten: [127\ndata: x").first)
-        #expect(fault.hasPrefix("FILE:3: this is not YAML"))
+    @Test func `a file that is not YAML is rejected with the line`() throws {
+        let message = try #require(try messages("heartbeat: 10\nlisten: [127\ndata: x").first)
+        #expect(message.hasPrefix("FILE:3: this is not YAML"))
     }
 
     @Test(arguments: [
         ("/nowhere/at.yml", "No such file or directory"), ("/", "Is a directory"),
     ])
     func `a file that cannot be read is named, and why`(path: String, why: String) {
-        let refusal = #expect(throws: SettingsError.self) {
+        let rejection = #expect(throws: SettingsError.self) {
             try SettingSources(flags: [:], environment: [:], path: path).read()
         }
-        #expect(refusal?.description == "The settings file \(path) cannot be read: \(why).")
+        #expect(rejection?.description == "The settings file \(path) cannot be read: \(why).")
     }
 
-    @Test func `faults in a file are told in the order of its lines`() throws {
-        let faults = try faults(
+    @Test func `errors in a file are told in the order of its lines`() throws {
+        let messages = try messages(
             "log-level: loud\nhartbeat: 1\nheartbeat: 1\ndurability: no\nnone: 1\nlisten: x")
         #expect(
-            faults.map { $0.prefix(7) } == (1...6).map { "FILE:\($0):" }, "\(faults)")
+            messages.map { $0.prefix(7) } == (1...6).map { "FILE:\($0):" }, "\(messages)")
     }
 
     @Test(arguments: ["\n", "\r\n"])
-    func `a name that is set twice does not hide other faults`(end: String) throws {
+    func `a name that is set twice does not hide other errors`(end: String) throws {
         let lines = [
             "hartbeat: 1", "heartbeat: 10", "'heartbeat': 4", "log-level: loud", "heartbeat: 5",
             "\"http\": x", "http: none", "none: 1", "none: 2",
         ]
-        let faults = try faults(lines.joined(separator: end))
-        let twice = faults.filter { $0.contains("twice") }
+        let messages = try messages(lines.joined(separator: end))
+        let twice = messages.filter { $0.contains("twice") }
         #expect(
             twice == [
                 "FILE:3: heartbeat is set twice, first in line 2.",
@@ -205,9 +207,9 @@ final class TemporaryFile {
                 "FILE:9: none is set twice, first in line 8.",
             ])
         #expect(
-            faults.filter { !$0.contains("twice") }.map { $0.prefix(7) }
-                == [1, 3, 4, 6, 8, 9].map { "FILE:\($0):" }, "\(faults)")
-        #expect(faults == faults.sorted { $0.prefix(7) < $1.prefix(7) })
+            messages.filter { !$0.contains("twice") }.map { $0.prefix(7) }
+                == [1, 3, 4, 6, 8, 9].map { "FILE:\($0):" }, "\(messages)")
+        #expect(messages == messages.sorted { $0.prefix(7) < $1.prefix(7) })
     }
 
     @Test(arguments: [
@@ -224,10 +226,10 @@ final class TemporaryFile {
         ),
     ])
     func `a name may be set twice in many ways`(text: String, starts: [String]) throws {
-        let faults = try faults(text)
-        #expect(faults.count == starts.count)
-        for (fault, start) in zip(faults, starts) {
-            #expect(fault.hasPrefix(start), "\(fault)")
+        let messages = try messages(text)
+        #expect(messages.count == starts.count)
+        for (message, start) in zip(messages, starts) {
+            #expect(message.hasPrefix(start), "\(message)")
         }
     }
 
@@ -245,9 +247,9 @@ final class TemporaryFile {
     func `a file that cannot be parsed is called what it is`(
         ending: String, text: String, start: String
     ) throws {
-        let faults = try faults(text, extension: ending)
-        #expect(faults.count == 1)
-        #expect(faults[0].hasPrefix(start), "\(faults)")
+        let messages = try messages(text, extension: ending)
+        #expect(messages.count == 1)
+        #expect(messages[0].hasPrefix(start), "\(messages)")
     }
 
     @Test(arguments: ["http", "server-key", "jwt-issuer", "subscribers-max", "memory-bytes-max"])
@@ -264,23 +266,23 @@ final class TemporaryFile {
         #expect(try read(file, flags: [name: setting.unset]).value(of: setting) == nil)
     }
 
-    @Test func `all faults are told at once, also those that a flag would hide`() throws {
+    @Test func `all errors are told at once, also those that a flag would hide`() throws {
         let file = try TemporaryFile("heartbeat: 1\nlog-level: loud\n")
-        let refusal = #expect(throws: SettingsError.self) {
+        let rejection = #expect(throws: SettingsError.self) {
             try SettingSources(
                 flags: ["heartbeat": "30"], environment: ["PORCHLIGHT_DISCONNECT_GRACE": "301"],
                 path: file.path
             ).read()
         }
-        #expect(refusal?.faults.count == 3)
+        #expect(rejection?.messages.count == 3)
     }
 
-    @Test func `a variable that is no setting is refused, if it is meant for us`() throws {
-        let refusal = #expect(throws: SettingsError.self) {
+    @Test func `a variable that is no setting is rejected, if it is meant for us`() throws {
+        let rejection = #expect(throws: SettingsError.self) {
             try read(environment: ["PORCHLIGHT_HEARTBEATS": "1", "PATH": "/bin"])
         }
         #expect(
-            refusal?.faults == [
+            rejection?.messages == [
                 "PORCHLIGHT_HEARTBEATS is set in the environment and is not a setting: "
                     + "did you mean PORCHLIGHT_HEARTBEAT?"
             ])
@@ -293,10 +295,10 @@ final class TemporaryFile {
     }
 
     @Test func `controls in what is shown are escaped, and long texts cut`() throws {
-        let fault = try #require(
-            try faults("log-level: \"\\e[31m\(String(repeating: "x", count: 5_000))\"").first)
-        #expect(!fault.contains("\u{1b}"))
-        #expect(fault.count < 200)
+        let message = try #require(
+            try messages("log-level: \"\\e[31m\(String(repeating: "x", count: 5_000))\"").first)
+        #expect(!message.contains("\u{1b}"))
+        #expect(message.count < 200)
     }
 }
 
@@ -316,13 +318,14 @@ final class TemporaryFile {
         ["http": "[::1]:7401", "xmpp-listen": "[::1]:7401"],
         ["tls-key": "k"], ["listen-tls": "127.0.0.1:7443"],
     ])
-    func `are refused by their names, values and places`(flags: [String: String]) throws {
-        let refusal = #expect(throws: SettingsError.self, "\(flags)") {
+    func `are rejected by their names, values and places`(flags: [String: String]) throws {
+        let rejection = #expect(throws: SettingsError.self, "\(flags)") {
             try SettingSources(flags: flags, environment: [:], path: nil).read()
         }
         for (name, value) in flags {
             let named = "\(name) \(value) (flag --\(name))"
-            #expect(refusal?.description.contains(named) == true, "\(String(describing: refusal))")
+            #expect(
+                rejection?.description.contains(named) == true, "\(String(describing: rejection))")
         }
     }
 
@@ -350,11 +353,11 @@ final class TemporaryFile {
         ),
     ])
     func `are told with what would be right`(flags: [String: String], remedy: String) {
-        let refusal = #expect(throws: SettingsError.self) {
+        let rejection = #expect(throws: SettingsError.self) {
             try SettingSources(flags: flags, environment: [:], path: nil).read()
         }
-        let faults = refusal?.faults ?? []
-        #expect(faults.contains(remedy), "\(faults)")
+        let messages = rejection?.messages ?? []
+        #expect(messages.contains(remedy), "\(messages)")
     }
 
     @Test func `are not those that leave the port to the system`() throws {

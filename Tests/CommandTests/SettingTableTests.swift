@@ -44,11 +44,11 @@ import Testing
                 #expect(try setting.kind.value(of: "\(number)") == .integer(number))
             }
             for number in [range.lowerBound - 1, range.upperBound + 1] {
-                let fault = #expect(throws: Setting.ValueError.self, "\(setting.name) \(number)") {
+                let error = #expect(throws: Setting.ValueError.self, "\(setting.name) \(number)") {
                     try setting.kind.value(of: "\(number)")
                 }
                 #expect(
-                    fault?.remedy.contains("\(range.lowerBound) to \(range.upperBound)") == true)
+                    error?.remedy.contains("\(range.lowerBound) to \(range.upperBound)") == true)
             }
         }
     }
@@ -91,17 +91,17 @@ import Testing
         }
     }
 
-    @Test func `is refused by its name and with what would be right`() throws {
+    @Test func `is rejected by its name and with what would be right`() throws {
         for setting in SettingTable.all {
             guard case .integer(let range, _) = setting.kind else { continue }
             let text = "\(range.upperBound + 1)"
             for origin in [SettingsInForce.Origin.flag(""), .variable("")] {
-                let refusal = #expect(throws: SettingsError.self) {
+                let rejection = #expect(throws: SettingsError.self) {
                     try sources(setting.name, text, from: origin).read()
                 }
-                let fault = try #require(refusal?.faults.first)
+                let message = try #require(rejection?.messages.first)
                 let label = origin == .flag("") ? setting.flag : setting.variable
-                #expect(fault.hasPrefix(label) && fault.contains("\(range.upperBound)"))
+                #expect(message.hasPrefix(label) && message.contains("\(range.upperBound)"))
             }
         }
     }

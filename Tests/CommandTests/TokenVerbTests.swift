@@ -13,8 +13,8 @@ import Testing
         String(repeating: "é", count: 128),
     ])
     func `is for no name that the protocol does not have`(account: String) {
-        let refusal = #expect(throws: (any Error).self) { try parse(account) }
-        let told = refusal.map { Token.message(for: $0) } ?? ""
+        let rejection = #expect(throws: (any Error).self) { try parse(account) }
+        let told = rejection.map { Token.message(for: $0) } ?? ""
         #expect(
             told.contains(
                 "is not an account name: give 1 to 255 bytes without control characters and "
@@ -30,10 +30,10 @@ import Testing
 
     @Test(arguments: ["-1h", "-5", "1", "h", "0s", ""])
     func `has a lifetime that is a time`(life: String) {
-        let refusal = #expect(throws: (any Error).self) {
+        let rejection = #expect(throws: (any Error).self) {
             try Token.parse(["alice", "--key", "secret", "--for", life])
         }
-        let told = refusal.map { Token.message(for: $0) } ?? ""
+        let told = rejection.map { Token.message(for: $0) } ?? ""
         #expect(told.contains("--for \(life) is not a time"), "\(told)")
     }
 }

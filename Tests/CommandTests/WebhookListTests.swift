@@ -14,14 +14,14 @@ import Testing
         choices.listPath = list.path
         do {
             return try WebhookSettings(choices).endpoints.map(\.name)
-        } catch let refusal {
+        } catch let rejection {
             throw SettingsError(
-                refusal.faults.map { $0.replacingOccurrences(of: list.path, with: "FILE") })
+                rejection.messages.map { $0.replacingOccurrences(of: list.path, with: "FILE") })
         }
     }
 
     /// What is said of a file.
-    func fault(_ text: String) -> String? {
+    func message(_ text: String) -> String? {
         #expect(throws: SettingsError.self) { try endpoints(text) }?.description
     }
 
@@ -37,7 +37,7 @@ import Testing
     @Test func `has no member twice`() {
         let twice = #"{"name": "a", "url": "http://a", "url": "http://b", "secret": "SECRET"}"#
         #expect(
-            fault("[\(twice)]")
+            message("[\(twice)]")
                 == "The file FILE given with --webhooks has an object with two members of the same "
                 + "name: give each once.")
     }
@@ -45,10 +45,10 @@ import Testing
     @Test func `has no members that nobody reads`() {
         let start = "The file FILE given with --webhooks: webhook 2 has"
         #expect(
-            fault(#"[\#(crm), {"name": "audit", "url": "http://a", "secrte": "SECRET"}]"#)
+            message(#"[\#(crm), {"name": "audit", "url": "http://a", "secrte": "SECRET"}]"#)
                 == "\(start) \"secrte\"; the members are name, url, secret, send.")
         #expect(
-            fault(
+            message(
                 #"[\#(crm), {"name": "b", "url": "http://a", "secret": "SECRET", "z": 1, "a": 2}]"#)
                 == "\(start) \"a\", \"z\"; the members are name, url, secret, send.")
     }
@@ -58,6 +58,7 @@ import Testing
         #"[{"name": 1, "url": "http://a", "secret": "s"}]"#,
     ])
     func `has a form`(text: String) {
-        #expect(fault(text)?.contains("FILE given with --webhooks does not have the form") == true)
+        #expect(
+            message(text)?.contains("FILE given with --webhooks does not have the form") == true)
     }
 }

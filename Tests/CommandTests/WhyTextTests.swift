@@ -170,7 +170,7 @@ import Testing
         ("conflated", "d1 was behind; the newest state followed at"),
         ("waiting", "d1 is behind; the newest state follows when it reads"),
         ("dropped", "before the newest state was sent"), ("uncertain", "it may not have arrived"),
-        ("gave_way", "a newer event replaced it"), ("under_way", "in flight to d1"),
+        ("replaced", "a newer event replaced it"), ("in_progress", "in flight to d1"),
     ])
     func `says what became of an event`(fate: String, words: String) {
         let connection: JSON = [

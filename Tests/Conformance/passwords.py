@@ -48,5 +48,5 @@ class PasswordCase(Case):
         self.assertEqual(got.get("result", {}).get("account"), account, got)
 
     def denied(self, service, account, password):
-        self.refused(self.log_in(service, account, password), 401, "invalid_password",
-                     field="password")
+        self.rejected(self.log_in(service, account, password), 401, "invalid_password",
+                      field="password")

@@ -292,7 +292,7 @@ class Client:
     def ok(self, method, params=None, wait=WAIT):
         got = self.call(method, params, wait)
         if "result" not in got:
-            raise AssertionError("%s %.200s was refused: %r" % (method, params, got))
+            raise AssertionError("%s %.200s was rejected: %r" % (method, params, got))
         return got["result"]
 
     def note(self, method=None, wait=WAIT):
@@ -454,7 +454,7 @@ class Case(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         return folder.name
 
-    def refused(self, answer, code, reason, **data):
+    def rejected(self, answer, code, reason, **data):
         """Checks an error answer: its code, its reason and what data must hold."""
         self.assertEqual(answer.get("jsonrpc"), "2.0", answer)
         self.assertIn("error", answer)

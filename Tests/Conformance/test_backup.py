@@ -27,7 +27,7 @@ class Backup(Case):
         done = self.verb(*words)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def refuses(self, *words, saying):
+    def rejects(self, *words, saying):
         done = self.verb(*words)
         self.assertGreater(done.returncode, 0)
         self.assertIn(saying, done.stderr.decode())
@@ -54,14 +54,14 @@ class Backup(Case):
         enough.set()
         worker.join()
         busy.close()
-        self.refuses("backup", self.copy, "--data", self.data, saying="--force")
+        self.rejects("backup", self.copy, "--data", self.data, saying="--force")
         self.works("backup", self.copy, "--data", self.data, "--force")
         # What happens after the copy is lost, but its numbers are not given out again.
         newest = server.ok("publish", {"account": "bob", "type": 1, "value": 10002})["seq"]
         other = os.path.join(self.folder, "other")
-        self.refuses("restore", self.copy, "--data", self.data, saying="in use")
+        self.rejects("restore", self.copy, "--data", self.data, saying="in use")
         service.kill()
-        self.refuses("restore", self.copy, "--data", self.data, saying="already contains a database")
+        self.rejects("restore", self.copy, "--data", self.data, saying="already contains a database")
         self.works("restore", self.copy, "--data", other)
         again = self.keep(Service(data=other))
         server = self.keep(again.server())
@@ -125,9 +125,9 @@ class Backup(Case):
     def test_restore_of_what_is_no_copy(self):
         with open(self.copy, "w") as file:
             file.write("Dear diary, " * 1000)
-        self.refuses("restore", self.copy, "--data", self.data, saying="cannot be restored")
-        self.refuses("restore", self.copy + "x", "--data", self.data, saying="no such file")
-        self.refuses("backup", self.copy, "--data", self.data, saying="There is no database")
+        self.rejects("restore", self.copy, "--data", self.data, saying="cannot be restored")
+        self.rejects("restore", self.copy + "x", "--data", self.data, saying="no such file")
+        self.rejects("backup", self.copy, "--data", self.data, saying="There is no database")
 
     def test_without_permission_it_says_so(self):
         """Not that there is no database: that cannot be known."""

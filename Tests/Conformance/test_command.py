@@ -244,19 +244,19 @@ class Mistakes(Case):
 class Words(Case):
     flags = None
 
-    def refuses(self, *words, code=64):
+    def rejects(self, *words, code=64):
         done = subprocess.run([BINARY, *words], stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (code, ""), done)
         return done.stderr
 
     def test_verbs_that_are_none(self):
-        self.assertEqual(self.refuses("serv"),
+        self.assertEqual(self.rejects("serv"),
                          "Error: porchlight has no subcommand serv: did you mean serve?\n")
-        self.assertEqual(self.refuses("bench", "fanoot"),
+        self.assertEqual(self.rejects("bench", "fanoot"),
                          "Error: porchlight bench has no subcommand fanoot: did you mean fanout?\n")
         self.assertEqual(
-            self.refuses("xyzzyxyzzy"), "Error: porchlight has no subcommand xyzzyxyzzy: "
+            self.rejects("xyzzyxyzzy"), "Error: porchlight has no subcommand xyzzyxyzzy: "
             "`porchlight --help` lists them.\n")
 
     def test_the_usage_is_that_of_the_verb(self):
@@ -283,7 +283,7 @@ class Words(Case):
                  "give --server-key and --account, not the account's --token-file"),
                 (("watch", "bob", "--server-key", "/nope"), "watch", "--server-key")):
             with self.subTest(words=words):
-                said = self.refuses(*words)
+                said = self.rejects(*words)
                 self.assertIn(fault, said)
                 self.assertRegex(said, r"(?m)^Usage: porchlight %s " % verb)
 

@@ -116,7 +116,7 @@ class Page(DemoCase):
         for path in ("/nope.js", "/../README.md", "/sdk/nope.js", "//", "/%2e%2e/x"):
             self.assertEqual(demo.request("GET", path)[0], 404, path)
 
-    def test_other_origins_and_hosts_are_refused(self):
+    def test_other_origins_and_hosts_are_rejected(self):
         demo = self.start()
         child = demo.child()
         own = demo.link[:-1]
@@ -141,7 +141,7 @@ class Page(DemoCase):
                 self.assertNotIn("Access-Control-Allow-Origin", got[1])
         self.assertEqual(demo.child(), child)
 
-    def test_input_that_is_no_request_is_refused(self):
+    def test_input_that_is_no_request_is_rejected(self):
         demo = self.start()
         for text in (b"\0\0\0\1x", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n",
                      b"POST /kill HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\n",
@@ -305,7 +305,7 @@ class Start(DemoCase):
         self.assertIn(b"OTHER", names)
         self.login(demo, "alice")
 
-    def test_the_data_of_another_service_are_refused(self):
+    def test_the_data_of_another_service_are_rejected(self):
         data = self.new_folder()
         open(os.path.join(data, "porchlight.sqlite"), "w", encoding="ascii").close()
         self.assertEqual(
@@ -338,7 +338,7 @@ class Start(DemoCase):
                          r"^Error: The directory %s/x cannot be made \(.*\); choose another one "
                          r"with --data\.\n$" % re.escape(path))
 
-    def test_a_port_that_is_none_is_refused(self):
+    def test_a_port_that_is_none_is_rejected(self):
         for text in ("-1", "65536", "x"):
             done = subprocess.run([BINARY, "demo", "--port=" + text], capture_output=True,
                                   text=True, timeout=WAIT)

@@ -23,10 +23,10 @@ class Devices(People):
         return c.ok("devices", params)["devices"]
 
     def wrong(self, c, params, code, reason, **data):
-        """A refusal with exactly this data, after which the device is as it was."""
+        """A rejection with exactly this data, after which the device is as it was."""
         before = self.devices(c)
         got = c.call("setDevice", params)
-        self.refused(got, code, reason)
+        self.rejected(got, code, reason)
         self.assertEqual(got["error"]["data"], {"reason": reason, **data})
         self.assertEqual(self.devices(c), before)
 
@@ -60,15 +60,15 @@ class Setting(Devices):
         self.assertEqual(self.set(c, account=c.account, device="phone", alias="x")["alias"], "x")
         self.wrong(c, {"account": "other", "alias": "x"}, 403, "forbidden", field="account")
         self.wrong(c, {"device": "other", "alias": "."}, 403, "forbidden", field="device")
-        self.refused(c.call("devices", {"account": "other"}), 403, "forbidden", field="account")
+        self.rejected(c.call("devices", {"account": "other"}), 403, "forbidden", field="account")
         self.assertEqual(len(self.devices(c, account=c.account)), 1)
 
     def test_app_servers_set_any_device(self):
         app, name = self.server(), self.name("a")
         for params, field in (({"alias": "x"}, "account"), ({"device": "d"}, "account"),
                               ({"account": name, "alias": "."}, "device")):
-            self.refused(app.call("setDevice", params), 414, "missing_field", field=field)
-        self.refused(app.call("devices", {}), 414, "missing_field", field="account")
+            self.rejected(app.call("setDevice", params), 414, "missing_field", field=field)
+        self.rejected(app.call("devices", {}), 414, "missing_field", field="account")
         for device in ("z", "Z", "é"):
             self.assertEqual(self.set(app, account=name, device=device, alias="x"),
                              {"device": device, "alias": "x"})
@@ -82,7 +82,7 @@ class Setting(Devices):
 
     def test_before_login(self):
         for method, params in (("setDevice", {}), ("setDevice", {"alias": 5}), ("devices", {})):
-            self.refused(self.connect().call(method, params), 401, "not_logged_in")
+            self.rejected(self.connect().call(method, params), 401, "not_logged_in")
 
     def test_the_limit_is_sent_at_login(self):
         for c in (self.login(self.name("a")), self.server()):
@@ -180,7 +180,7 @@ class Limits(Devices):
                 ({"tags": [*long, "a" * 41, "."]}, 6006, "tag_too_long"),
                 ({"tags": long}, 6008, "labels_too_long"), ({"tags": long[:25]}, 414, "too_long")):
             bad.update(change)
-            self.refused(self.c.call("setDevice", bad), code, reason)
+            self.rejected(self.c.call("setDevice", bad), code, reason)
         bad["pushAddress"] = "x" * 2_048
         self.assertEqual(len(self.set(self.c, **bad)["tags"]), 25)
 
@@ -220,8 +220,8 @@ class Rules(Devices):
         self.assertEqual(self.set(c, alias="")["pushAddress"], "p")
         self.reload(s, path, "messages: off\n")
         for peer, params in ((c, {"pushAddress": "x"}), (c, {}), (app, {})):
-            self.refused(peer.call("setDevice", params), 403, "forbidden")
-            self.refused(peer.call("devices", params), 403, "forbidden")
+            self.rejected(peer.call("setDevice", params), 403, "forbidden")
+            self.rejected(peer.call("devices", params), 403, "forbidden")
         self.reload(s, path, "messages: on\n")
         self.assertEqual(len(self.devices(c)), 1)
 
@@ -251,7 +251,7 @@ class Rules(Devices):
             self.wrong(c, {"alias": "."}, 6003, "invalid_alias", field="alias", character=".")
         self.set(c, alias="y")
         c.publish(10001)
-        self.refused(c.call("setDevice", {"alias": "z"}), 416, "rate_limited", retryAfter=1)
+        self.rejected(c.call("setDevice", {"alias": "z"}), 416, "rate_limited", retryAfter=1)
         self.assertEqual(self.devices(c)[0]["alias"], "y")
 
 

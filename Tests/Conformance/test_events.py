@@ -289,6 +289,6 @@ class Pace(Case):
         answers = [c.answer(i, 60) for i in ids]
         for a in answers:
             if "error" in a:
-                data = self.refused(a, 416, "rate_limited")
+                data = self.rejected(a, 416, "rate_limited")
                 self.assertIn("retryAfter", data)
         self.login("other").ok("ping")

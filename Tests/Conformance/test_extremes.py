@@ -76,7 +76,7 @@ class Extremes(Case):
         return found[-1] if found else None
 
     def act(self, s, rng):
-        """A little of everything. It may be refused, or sent away; it must not be left alone."""
+        """A little of everything. It may be rejected, or sent away; it must not be left alone."""
         try:
             clients = [self.keep(s.connect()) for _ in range(4)]
             for number, client in enumerate(clients):

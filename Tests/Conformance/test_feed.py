@@ -60,7 +60,7 @@ class Feed(Case):
     def test_clients_are_forbidden(self):
         c = self.login(self.name("c"))
         for params in ({}, {"cursor": 5}):
-            self.refused(c.call("feed", params), 403, "forbidden")
+            self.rejected(c.call("feed", params), 403, "forbidden")
 
     def test_events_without_subscribers_are_in_the_feed(self):
         table = Table()

@@ -42,7 +42,7 @@ class Frames(Case):
         c = self.connect()
         for size in (BEFORE - 1, BEFORE):
             c.send(padded(size))
-            self.refused(c.read(), 401, "not_logged_in")
+            self.rejected(c.read(), 401, "not_logged_in")
 
     def test_before_login_16385_is_closed_without_the_body(self):
         c = self.connect()

@@ -25,7 +25,7 @@ class Json(Case):
 
     def broken(self, body, reason="invalid_json"):
         got = self.one(body)
-        self.refused(got, -32700, reason)
+        self.rejected(got, -32700, reason)
         self.assertIn("id", got)
         self.assertIsNone(got["id"])
         self.stays()
@@ -69,7 +69,7 @@ class Json(Case):
                 with self.subTest(bad=bad, shape=shape):
                     self.broken(shape % bad, "invalid_utf8")
 
-    def test_depth_32_is_taken_and_33_refused(self):
+    def test_depth_32_is_taken_and_33_rejected(self):
         # The envelope's object is the first level.
         for depth, taken in ((31, True), (32, True), (33, False), (2000, False)):
             for left, right in (("[", "]"), ('{"a":', "}")):
@@ -83,7 +83,7 @@ class Json(Case):
                     if taken:
                         self.assertIn("result", got)
                     else:
-                        self.refused(got, -32700, "too_deep")
+                        self.rejected(got, -32700, "too_deep")
                         self.assertIsNone(got["id"])
                         self.stays()
 
@@ -93,18 +93,18 @@ class Json(Case):
             if taken:
                 self.assertIn("result", got)
             else:
-                self.refused(got, -32700, "too_deep")
+                self.rejected(got, -32700, "too_deep")
 
-    def test_batches_are_refused(self):
+    def test_batches_are_rejected(self):
         for body in ("[]", "[" + PING % "" + "]", "[1]", "[[]]"):
             with self.subTest(body=body):
-                self.refused(self.one(body), -32600, "batch_not_supported")
+                self.rejected(self.one(body), -32600, "batch_not_supported")
                 self.stays()
 
     def test_not_an_object(self):
         for body in ("1", '"ping"', "null", "true"):
             with self.subTest(body=body):
-                self.refused(self.one(body), -32600, "invalid_request")
+                self.rejected(self.one(body), -32600, "invalid_request")
                 self.stays()
 
     def test_envelope_faults(self):
@@ -115,7 +115,7 @@ class Json(Case):
                      '{"jsonrpc":"2.0","id":1,"method":1}',
                      '{"jsonrpc":"2.0","id":1,"method":null}'):
             with self.subTest(body=body):
-                self.refused(self.one(body), -32600, "invalid_request")
+                self.rejected(self.one(body), -32600, "invalid_request")
                 self.stays()
 
     def test_params_must_be_an_object(self):
@@ -131,7 +131,7 @@ class Json(Case):
         for id in ("1.5", "true", "{}", "[]", "[1]", "1e3", "1.0"):
             with self.subTest(id=id):
                 got = self.one('{"jsonrpc":"2.0","id":%s,"method":"ping"}' % id)
-                self.refused(got, -32600, "invalid_request")
+                self.rejected(got, -32600, "invalid_request")
                 self.assertIsNone(got["id"])
                 self.stays()
 
@@ -145,7 +145,7 @@ class Json(Case):
                     self.assertEqual(got.get("id"), text)
                     self.assertIn("result", got)
                 else:
-                    self.refused(got, -32600, "invalid_request")
+                    self.rejected(got, -32600, "invalid_request")
 
     def test_string_ids_come_back_as_sent(self):
         for text in ("a", "ü€😀", 'quote " back \\ slash', "tab\tnew\nline", "\u0001", "</script>",
@@ -166,7 +166,7 @@ class Json(Case):
         self.c.send({"jsonrpc": "2.0", "method": "nonsense", "id": "abc"})
         got = self.c.read()
         self.assertEqual(got["id"], "abc")
-        self.refused(got, -32601, "unknown_method")
+        self.rejected(got, -32601, "unknown_method")
 
     def test_without_id_carried_out_and_not_answered(self):
         publisher = self.name("p")
@@ -185,7 +185,7 @@ class Json(Case):
                      '{"jsonrpc":"2.0","id":1,"method":"ping","\\u0069d":2}',
                      '{"jsonrpc":"2.0","id":1,"method":"ping","x":1,"x":2}'):
             with self.subTest(body=body):
-                self.refused(self.one(body), -32600, "duplicate_field")
+                self.rejected(self.one(body), -32600, "duplicate_field")
                 self.stays()
 
     def test_a_name_given_twice_in_params(self):
@@ -198,14 +198,14 @@ class Json(Case):
             with self.subTest(params=params):
                 got = self.one('{"jsonrpc":"2.0","id":1,"method":"%s","params":%s}'
                                % (method, params))
-                self.refused(got, 414, "duplicate_field")
+                self.rejected(got, 414, "duplicate_field")
         self.assertEqual(self.c.ok("subscriptions")["count"], 0)
 
     def test_a_name_given_twice_deeper_in_params(self):
         for params in ('{"x":{"a":1,"a":1}}', '{"x":[{"a":1,"a":1}]}'):
             with self.subTest(params=params):
                 got = self.one('{"jsonrpc":"2.0","id":1,"method":"ping","params":%s}' % params)
-                self.refused(got, 414, "duplicate_field")
+                self.rejected(got, 414, "duplicate_field")
 
     def test_unknown_fields_are_ignored(self):
         got = self.one('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[1,2.5e3,null]},'
@@ -225,15 +225,15 @@ class Json(Case):
     def test_unknown_methods(self):
         for method in ("", "Ping", "ping ", "events", "close", "synced", "x" * 5000, "pi\u0000ng"):
             with self.subTest(method=method[:20]):
-                self.refused(self.c.call(method), -32601, "unknown_method")
+                self.rejected(self.c.call(method), -32601, "unknown_method")
 
     def test_an_answer_is_an_invalid_request(self):
-        self.refused(self.one('{"jsonrpc":"2.0","id":1,"result":{}}'), -32600, "invalid_request")
+        self.rejected(self.one('{"jsonrpc":"2.0","id":1,"result":{}}'), -32600, "invalid_request")
 
     def test_connection_survives_1000_faults(self):
         self.c.raw(frame(b"{") * 1000)
         for _ in range(1000):
-            self.refused(self.c.read(), -32700, "invalid_json")
+            self.rejected(self.c.read(), -32700, "invalid_json")
         self.stays()
 
 
@@ -241,10 +241,10 @@ class BeforeLogin(Case):
     def test_faults_before_login_do_not_close(self):
         c = self.connect()
         c.send(b"{")
-        self.refused(c.read(), -32700, "invalid_json")
+        self.rejected(c.read(), -32700, "invalid_json")
         c.send(b"[]")
-        self.refused(c.read(), -32600, "batch_not_supported")
-        self.refused(c.call("nonsense"), -32601, "unknown_method")
+        self.rejected(c.read(), -32600, "batch_not_supported")
+        self.rejected(c.call("nonsense"), -32601, "unknown_method")
         c.login(self.name("a"))
 
     def test_every_method_needs_a_login(self):
@@ -257,11 +257,11 @@ class BeforeLogin(Case):
                 ("kick", {"account": "a"}), ("stats", {})):
             with self.subTest(method=method):
                 c = self.connect()
-                self.refused(c.call(method, params), 401, "not_logged_in")
+                self.rejected(c.call(method, params), 401, "not_logged_in")
 
     def test_every_method_needs_a_login_whatever_the_parameters(self):
         for method in ("logout", "subscribe", "unsubscribe", "subscriptions", "publish", "clear",
                        "ping", "query", "subscribers", "sessions", "kick", "stats"):
             with self.subTest(method=method):
                 c = self.connect()
-                self.refused(c.call(method, {"type": "x", "limit": "x"}), 401, "not_logged_in")
+                self.rejected(c.call(method, {"type": "x", "limit": "x"}), 401, "not_logged_in")

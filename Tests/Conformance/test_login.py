@@ -49,8 +49,8 @@ class Login(Case):
         name = self.name("a")
         c = self.login(name)
         for account in (name, "other"):
-            self.refused(c.call("login", {"account": account, "device": "d9"}), 401,
-                         "already_logged_in")
+            self.rejected(c.call("login", {"account": account, "device": "d9"}), 401,
+                          "already_logged_in")
         self.assertEqual(len(c.subscribe(name, sync=True)["states"][0]["online"]), 1)
 
     def test_sync_modes(self):
@@ -136,7 +136,7 @@ class Login(Case):
         held = [self.login(name, "d%d" % i) for i in range(10)]
         c = self.connect()
         got = c.call("login", {"account": name, "device": "d10"})
-        data = self.refused(got, 419, "session_quota", limit=10, count=10)
+        data = self.rejected(got, 419, "session_quota", limit=10, count=10)
         state = held[0].subscribe(name, sync=True)["states"][0]
         self.assertEqual([o["device"] for o in state["online"]], ["d%d" % i for i in range(10)])
         self.login(name, "d3")          # replacing is no eleventh

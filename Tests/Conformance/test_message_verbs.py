@@ -150,7 +150,7 @@ class Sending(MessageVerbs):
             with self.subTest(words=words, typed=typed[:9]):
                 self.assertEqual(self.fails(1, "send", *words, typed=typed), fault)
 
-    def test_refusals_name_what_was_typed(self):
+    def test_rejections_name_what_was_typed(self):
         for words, fault in (
                 (("bob", "x", "--expiry", "59"), "--expiry must be 60 to 2592000 seconds. (414)\n"),
                 (("bob", "x", "--expiry", "-1"), "--expiry must be 60 to 2592000 seconds. (414)\n"),

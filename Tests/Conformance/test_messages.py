@@ -259,14 +259,14 @@ class Senders(Messages):
     def test_permission(self):
         c, app, name = self.login(self.name("c")), self.server(), self.name("v")
         message = {"accounts": [name], "body": "x"}
-        self.refused(c.call("send", {**message, "account": name}), 403, "forbidden")
+        self.rejected(c.call("send", {**message, "account": name}), 403, "forbidden")
         self.leave(c, name, account=c.account)
-        self.refused(c.call("discard", {"account": c.account}), 403, "forbidden")
-        self.refused(app.call("take", {"id": NEVER_SENT}), 403, "forbidden")
+        self.rejected(c.call("discard", {"account": c.account}), 403, "forbidden")
+        self.rejected(app.call("take", {"id": NEVER_SENT}), 403, "forbidden")
         stranger = self.connect()
         for method, params in (("send", message), ("take", {"id": NEVER_SENT}),
                                ("discard", {"account": name}), ("send", {}), ("take", {})):
-            self.refused(stranger.call(method, params), 401, "not_logged_in")
+            self.rejected(stranger.call(method, params), 401, "not_logged_in")
         self.assertEqual(self.reader(name).welcome["waiting"], 1)
 
     def test_recipients(self):
@@ -274,8 +274,8 @@ class Senders(Messages):
         for sender, limit in ((c, 10), (app, 100)):
             self.assertEqual(sender.welcome["limits"]["accountsPerSendMax"], limit)
             names = [self.name("r") for _ in range(limit + 1)]
-            self.refused(sender.call("send", {"accounts": names, "body": "x"}), 414, "too_many",
-                         field="accounts", limit=limit)
+            self.rejected(sender.call("send", {"accounts": names, "body": "x"}), 414, "too_many",
+                          field="accounts", limit=limit)
             names[-1] = names[0]
             self.assertEqual(self.leave(sender, *names)["recipients"], limit)
             self.assertEqual(self.reader(names[0]).welcome["waiting"], 1)
@@ -311,24 +311,24 @@ class Senders(Messages):
                  {"field": "device"})):
             with self.subTest(change=str(change)[:100]):
                 got = c.call("send", {"accounts": [name], "body": "x", **change})
-                self.refused(got, 414, reason, **data)
+                self.rejected(got, 414, reason, **data)
                 self.assertIn("`%s`" % data["field"], got["error"]["message"])
         for missing in ("accounts", "body"):
             params = {"accounts": [name], "body": "x"}
             del params[missing]
-            self.refused(c.call("send", params), 414, "missing_field", field=missing)
+            self.rejected(c.call("send", params), 414, "missing_field", field=missing)
         self.assertEqual(self.reader(name).welcome["waiting"], 0)
         for id in ("", "x", 5, None, "000000000000i", NEVER_SENT + "0", "GZZZZZZZZZZZZ"):
             reason = "out_of_range" if isinstance(id, str) else "wrong_type"
-            self.refused(c.call("take", {"id": id}), 414, reason, field="id")
-        self.refused(c.call("take", {}), 414, "missing_field", field="id")
-        self.refused(self.server().call("discard", {}), 414, "missing_field", field="account")
+            self.rejected(c.call("take", {"id": id}), 414, reason, field="id")
+        self.rejected(c.call("take", {}), 414, "missing_field", field="id")
+        self.rejected(self.server().call("discard", {}), 414, "missing_field", field="account")
 
     def test_messages_of_login_is_a_boolean(self):
         for value in (None, 1, "true", []):
             c = self.connect()
-            self.refused(c.call("login", {"account": self.name("a"), "device": "d",
-                                          "messages": value}), 414, "wrong_type", field="messages")
+            self.rejected(c.call("login", {"account": self.name("a"), "device": "d",
+                                           "messages": value}), 414, "wrong_type", field="messages")
 
     def test_visibility_decides_who_may_write(self):
         app = self.server()
@@ -340,7 +340,7 @@ class Senders(Messages):
             self.say(other, shy, "request")
             shy.ok("setVisibility", {"visibility": visibility})
             got = other.call("send", {"accounts": ["anybody", shy.account], "body": "x"})
-            self.refused(got, 403, "not_permitted", field="accounts", failed=[
+            self.rejected(got, 403, "not_permitted", field="accounts", failed=[
                 {"account": shy.account, "reason": "not_permitted"}])
             for friend in (eye, shown, shy, app):
                 self.leave(friend, shy.account)
@@ -355,10 +355,10 @@ class Senders(Messages):
         # However slow the machine: of three in a row, one comes less than ten seconds after
         # the one before it.
         answers = [c.call("send", {"accounts": names, "body": "x"}) for _ in range(12)]
-        refused = [answer for answer in answers if "error" in answer]
-        data = self.refused(refused[0], 416, "rate_limited")
+        rejected = [answer for answer in answers if "error" in answer]
+        data = self.rejected(rejected[0], 416, "rate_limited")
         self.assertGreaterEqual(data["retryAfter"], 1)
-        self.assertGreaterEqual(answers.index(refused[0]), 2)
+        self.assertGreaterEqual(answers.index(rejected[0]), 2)
 
     def test_strangers_together_have_a_pace_for_each_recipient(self):
         s = self.limited(stranger_messages_per_second=1, stranger_messages_burst=30,
@@ -369,22 +369,22 @@ class Senders(Messages):
         strangers = [self.login("s%d" % n, service=s) for n in range(3)]
         # However slow the machine: of three in a row, one comes less than a second after the
         # one before it.
-        refused = None
+        rejected = None
         for number in range(1000):
             got = strangers[number % 3].call("send", {
                 "accounts": [other, li.account] if number % 3 == 0 else [li.account],
                 "body": "x"})
             if "error" in got:
-                refused = got
+                rejected = got
                 break
             # A recipient that takes at once makes no difference.
             self.accept(reader, self.given(reader, 1)[0])
         self.assertGreaterEqual(number, 30)
         failed = [{"account": li.account, "reason": "rate_limited"}]
-        data = self.refused(refused, 416, "rate_limited", field="accounts", failed=failed)
+        data = self.rejected(rejected, 416, "rate_limited", field="accounts", failed=failed)
         self.assertGreaterEqual(data["retryAfter"], 1)
         waiting = self.reader(other, service=s).welcome["waiting"]
-        self.assertEqual(waiting, (number + 2) // 3, "nothing of what was refused is stored")
+        self.assertEqual(waiting, (number + 2) // 3, "nothing of what was rejected is stored")
         for sender in (friend, li, self.keep(s.server())):
             self.leave(sender, li.account)
         app = self.keep(s.server())
@@ -404,25 +404,25 @@ class Room(Messages):
             self.leave(stranger, li.account)
         full = [{"account": li.account, "reason": "inbox_full"}]
         got = stranger.call("send", {"accounts": [other, li.account], "body": "x"})
-        self.refused(got, 419, "inbox_full", field="accounts", limit=10, failed=full)
+        self.rejected(got, 419, "inbox_full", field="accounts", limit=10, failed=full)
         self.assertEqual(self.reader(other, service=s).welcome["waiting"], 0)
         for _ in range(5):
             self.leave(friend, li.account)
         for sender in (friend, self.keep(s.server())):
             got = sender.call("send", {"accounts": [li.account], "body": "x"})
-            self.refused(got, 419, "inbox_full", limit=10, failed=full)
+            self.rejected(got, 419, "inbox_full", limit=10, failed=full)
         s.kill()
         s.start()
         friend = self.login(friend.account, service=s)
         got = friend.call("send", {"accounts": [li.account], "body": "x"})
-        self.refused(got, 419, "inbox_full", limit=10, failed=full)
+        self.rejected(got, 419, "inbox_full", limit=10, failed=full)
         li = self.reader(li.account, service=s)
         found = self.given(li, 10)
         self.assertEqual(self.accept(li, found[0]), 9)
         self.leave(friend, li.account)
         stranger = self.login("stranger", service=s)
-        self.refused(stranger.call("send", {"accounts": [li.account], "body": "x"}), 419,
-                     "inbox_full")
+        self.rejected(stranger.call("send", {"accounts": [li.account], "body": "x"}), 419,
+                      "inbox_full")
         self.assertEqual(self.accept(li, found[-1]), 1)
         self.leave(stranger, li.account)
 
@@ -431,9 +431,9 @@ class Room(Messages):
         a, name = self.login("a", service=s), "li"
         self.leave(a, name, body="x" * 80_000)
         body = "x" * 60_000
-        self.refused(a.call("send", {"accounts": [name], "body": body}), 419, "inbox_full",
-                     field="body", limit=262_144,
-                     failed=[{"account": name, "reason": "inbox_full"}])
+        self.rejected(a.call("send", {"accounts": [name], "body": body}), 419, "inbox_full",
+                      field="body", limit=262_144,
+                      failed=[{"account": name, "reason": "inbox_full"}])
         self.leave(a, name, body="x" * 50_000)
         self.leave(self.keep(s.server()), name, body=body)
 
@@ -441,24 +441,24 @@ class Room(Messages):
         s = self.limited(messages_per_sender_max=10)
         a, li = self.login("a", service=s), self.reader("li", service=s)
         self.leave(a, *("r%d" % n for n in range(7)))
-        self.refused(a.call("send", {"accounts": ["w", "x", "y", "z"], "body": "x"}), 419,
-                     "sender_quota", limit=10, count=7)
+        self.rejected(a.call("send", {"accounts": ["w", "x", "y", "z"], "body": "x"}), 419,
+                      "sender_quota", limit=10, count=7)
         self.leave(a, "x", "y", "li")
         got = a.call("send", {"accounts": ["z"], "body": "x"})
-        self.refused(got, 419, "sender_quota", limit=10, count=10)
+        self.rejected(got, 419, "sender_quota", limit=10, count=10)
         app = self.keep(s.server())
         self.leave(app, "z")
         self.leave(app, "z", account="a")
         s.terminate()
         s.start()
         a, li = self.login("a", service=s), self.reader("li", service=s)
-        self.refused(a.call("send", {"accounts": ["z"], "body": "x"}), 419, "sender_quota")
+        self.rejected(a.call("send", {"accounts": ["z"], "body": "x"}), 419, "sender_quota")
         self.accept(li, self.given(li, 1)[0])
         app = self.keep(s.server())
         self.assertEqual(app.ok("discard", {"account": "x"}), {"discarded": 1})
         self.leave(a, "z")
 
-    def test_what_is_refused_is_counted(self):
+    def test_what_is_rejected_is_counted(self):
         s = self.limited(messages_per_account_max=10, message_bytes_in_all_max=8_388_608,
                          messages_per_sender_max=20)
         a, app = self.login("a", service=s), self.keep(s.server())
@@ -468,35 +468,35 @@ class Room(Messages):
             return int(next(line for line in text.splitlines()
                             if line.startswith(name + " ")).split()[1])
 
-        def refused(reason):
-            return count('porchlight_messages_refused_total{reason="%s"}' % reason)
+        def rejected(reason):
+            return count('porchlight_messages_rejected_total{reason="%s"}' % reason)
 
-        before = {reason: refused(reason) for reason in (
+        before = {reason: rejected(reason) for reason in (
             "not_permitted", "rate_limited", "inbox_full", "sender_quota", "overloaded",
             "store_unavailable")}
         self.assertEqual(set(before.values()), {0})
         shy = self.login("shy", service=s)
         shy.ok("setVisibility", {"visibility": "hidden"})
-        self.refused(a.call("send", {"accounts": ["shy"], "body": "x"}), 403, "not_permitted")
+        self.rejected(a.call("send", {"accounts": ["shy"], "body": "x"}), 403, "not_permitted")
         for _ in range(5):
             self.leave(a, "li")
-        self.refused(a.call("send", {"accounts": ["li"], "body": "x"}), 419, "inbox_full")
+        self.rejected(a.call("send", {"accounts": ["li"], "body": "x"}), 419, "inbox_full")
         self.leave(a, *("x%d" % n for n in range(10)))
-        self.refused(a.call("send", {"accounts": ["x%d" % n for n in range(10)], "body": "x"}),
-                     419, "sender_quota")
-        self.assertEqual([refused(reason) for reason in (
+        self.rejected(a.call("send", {"accounts": ["x%d" % n for n in range(10)], "body": "x"}),
+                      419, "sender_quota")
+        self.assertEqual([rejected(reason) for reason in (
             "not_permitted", "inbox_full", "sender_quota", "overloaded")], [1, 1, 1, 0])
         self.assertEqual(count("porchlight_messages_waiting"), 15)
         self.assertEqual(count("porchlight_messages_waiting_bytes"), 15 * 512)
         self.assertEqual(count("porchlight_messages_waiting_bytes_max"), 8_388_608)
         # What is not valid is not counted.
-        self.refused(a.call("send", {"accounts": ["li"], "body": ""}), 414, "out_of_range")
+        self.rejected(a.call("send", {"accounts": ["li"], "body": ""}), 414, "out_of_range")
         body = "x" * 40_000
         for number in range(8_388_608 // (40_000 * 100) + 1):
             got = app.call("send", {"accounts": ["y%d-%d" % (number, n) for n in range(100)],
                                     "body": body})
-        self.refused(got, 503, "overloaded")
-        self.assertEqual(refused("overloaded"), 1)
+        self.rejected(got, 503, "overloaded")
+        self.assertEqual(rejected("overloaded"), 1)
 
     def test_discard(self):
         s = self.fresh()
@@ -524,12 +524,12 @@ class Room(Messages):
                 (a, "send", {"accounts": ["b"], "body": "x"}), (a, "send", {}),
                 (a, "take", {"id": NEVER_SENT}), (app, "send", {"accounts": ["b"], "body": "x"}),
                 (app, "discard", {"account": "b"})):
-            self.refused(c.call(method, params), 403, "forbidden")
+            self.rejected(c.call(method, params), 403, "forbidden")
 
         self.reload(s, path, "messages: on\n")
         self.leave(a, "b")
         self.reload(s, path, "messages: off\n")
-        self.refused(a.call("send", {"accounts": ["b"], "body": "x"}), 403, "forbidden")
+        self.rejected(a.call("send", {"accounts": ["b"], "body": "x"}), 403, "forbidden")
         self.reload(s, path, "messages: on\n")
         self.given(self.reader("b", service=s), 1)
 

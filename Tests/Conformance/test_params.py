@@ -23,7 +23,7 @@ class Parameters(Case):
 
     def wrong(self, method, params, reason, field, **data):
         got = self.c.call(method, params)
-        return self.refused(got, 414, reason, field=field, **data)
+        return self.rejected(got, 414, reason, field=field, **data)
 
     def literal(self, method, params):
         """A request whose params are JSON text, for numbers Python would not write."""
@@ -74,7 +74,7 @@ class Parameters(Case):
     def test_unsubscribe_with_null_publishers_does_not_remove_everything_silently(self):
         self.c.subscribe("a", "b")
         got = self.c.call("unsubscribe", {"type": 1, "publishers": None})
-        self.refused(got, 414, "wrong_type", field="publishers")
+        self.rejected(got, 414, "wrong_type", field="publishers")
         self.assertEqual(self.c.ok("subscriptions")["count"], 2)
 
     def test_entries_of_publishers_of_a_wrong_kind(self):
@@ -221,9 +221,9 @@ class Parameters(Case):
                 self.assertEqual(got["count"], count)
                 self.assertEqual(got["states"][0]["publisher"], name)
 
-    def test_refused_publisher_is_named_in_failed(self):
+    def test_rejected_publisher_is_named_in_failed(self):
         got = self.c.call("subscribe", {"type": 1, "expiry": 60, "publishers": ["ok", "a\nb"]})
-        data = self.refused(got, 414, "invalid_name", field="publishers")
+        data = self.rejected(got, 414, "invalid_name", field="publishers")
         if "failed" in data:
             self.assertEqual([f["publisher"] for f in data["failed"]], ["a\nb"])
 
@@ -243,7 +243,7 @@ class Parameters(Case):
                     self.assertEqual(got["error"]["code"], 414)
         self.wrong("subscriptions", {"cursor": 5}, "wrong_type", "cursor")
 
-    def test_nothing_is_changed_by_a_refused_publish(self):
+    def test_nothing_is_changed_by_a_rejected_publish(self):
         self.c.publish(10001, ext="first")
         self.c.call("publish", {"type": 1, "value": 10002, "expiry": 5})
         self.c.call("publish", {"type": 1, "value": 10002, "ext": "x" * 5000})
@@ -253,15 +253,15 @@ class Parameters(Case):
 
 
 class LoginParameters(Case):
-    def refuse(self, params, reason, field, code=414, **data):
+    def reject(self, params, reason, field, code=414, **data):
         c = self.connect()
-        data = self.refused(c.call("login", params), code, reason, **data)
+        data = self.rejected(c.call("login", params), code, reason, **data)
         if field:
             self.assertEqual(data.get("field"), field, data)
-        c.login(self.name("after"))     # a refused login may be tried again
+        c.login(self.name("after"))     # a rejected login may be tried again
 
     def test_missing(self):
-        self.refuse({"account": "a"}, "missing_field", "device")
+        self.reject({"account": "a"}, "missing_field", "device")
 
     def test_names(self):
         for name in NAMES_OUT:
@@ -297,7 +297,7 @@ class LoginParameters(Case):
                               ("sync", (True, 1, []))):
             for value in values:
                 with self.subTest(field=field, value=value):
-                    self.refuse({**good, field: value}, "wrong_type", field)
+                    self.reject({**good, field: value}, "wrong_type", field)
 
     def test_unknown_words(self):
         good = {"account": "a", "device": "d"}

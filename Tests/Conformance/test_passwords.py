@@ -23,18 +23,18 @@ class Passwords(PasswordCase):
                 ({"client": "server"}, "invalid_token", "key")):
             with self.subTest(params=params):
                 got = self.keep(service.connect()).call("login", {"device": "d", **params})
-                self.refused(got, 401, reason, field=field)
+                self.rejected(got, 401, reason, field=field)
 
     def test_a_password_is_one_credential(self):
         service, _ = self.with_passwords()
         for extra, field in (({"token": "t"}, "password"), ({"key": "k"}, "password")):
             got = self.keep(service.connect()).call(
                 "login", {"account": "amy", "password": "pencil", "device": "d", **extra})
-            self.refused(got, 414, "duplicate_field", field=field)
+            self.rejected(got, 414, "duplicate_field", field=field)
         got = self.keep(service.connect()).call("login", {"password": "pencil", "device": "d"})
-        self.refused(got, 414, "missing_field", field="account")
+        self.rejected(got, 414, "missing_field", field="account")
         got = self.keep(service.connect()).call("login", {"account": "amy", "password": 5})
-        self.refused(got, 414, "wrong_type", field="password")
+        self.rejected(got, 414, "wrong_type", field="password")
 
     def test_it_is_changed_and_removed(self):
         service, server = self.with_passwords()
@@ -51,19 +51,19 @@ class Passwords(PasswordCase):
         # Sessions are ended by `kick`, if they are to end.
         amy.ok("ping")
 
-    def test_what_cannot_be_a_password_is_refused_and_changes_nothing(self):
+    def test_what_cannot_be_a_password_is_rejected_and_changes_nothing(self):
         service, server = self.with_passwords()
         server.ok("setPassword", {"account": "amy", "password": "pencil"})
         for password, reason in (("", "invalid_name"), ("x" * 1025, "too_long"),
                                  ("pen\ncil", "invalid_name"), ("pen\u202ecil", "invalid_name"),
                                  ("\u05e9\u05dc\u05d5\u05dd1", "invalid_name")):
             with self.subTest(password=password):
-                self.refused(server.call("setPassword", {"account": "amy", "password": password}),
-                             414, reason, field="password")
-        self.refused(server.call("setPassword", {"account": "amy"}), 414, "missing_field",
-                     field="password")
-        self.refused(server.call("setPassword", {"password": "x"}), 414, "missing_field",
-                     field="account")
+                self.rejected(server.call("setPassword", {"account": "amy", "password": password}),
+                              414, reason, field="password")
+        self.rejected(server.call("setPassword", {"account": "amy"}), 414, "missing_field",
+                      field="password")
+        self.rejected(server.call("setPassword", {"password": "x"}), 414, "missing_field",
+                      field="account")
         self.allowed(service, "amy", "pencil")
 
     def test_clients_may_not_set_them(self):
@@ -72,9 +72,9 @@ class Passwords(PasswordCase):
         amy = self.keep(service.connect())
         amy.ok("login", {"account": "amy", "password": "pencil", "device": "d"})
         for method in ("setPassword", "removePassword"):
-            self.refused(amy.call(method, {"account": "amy", "password": "x"}), 403, "forbidden")
-            self.refused(self.keep(service.connect()).call(method, {"account": "amy"}),
-                         401, "not_logged_in")
+            self.rejected(amy.call(method, {"account": "amy", "password": "x"}), 403, "forbidden")
+            self.rejected(self.keep(service.connect()).call(method, {"account": "amy"}),
+                          401, "not_logged_in")
 
     def test_composed_in_another_way_it_is_the_same(self):
         service, server = self.with_passwords()
@@ -115,9 +115,9 @@ class Passwords(PasswordCase):
                         for guesser, request in zip(guessers, requests)]
             got = knower.answer(request)
         self.assertGreaterEqual(reasons.count("invalid_password"), 10)
-        self.refused(got, 416, "rate_limited")
+        self.rejected(got, 416, "rate_limited")
         self.assertGreater(got["error"]["data"]["retryAfter"], 0)
-        self.assertIn("logins refused: too many wrong passwords from an address address=127.0.0.1",
+        self.assertIn("logins rejected: too many wrong passwords from an address address=127.0.0.1",
                       service.log_text())
 
     def test_a_service_without_a_way_to_set_them_warns(self):
@@ -138,10 +138,10 @@ class Passwords(PasswordCase):
         self.denied(service, "amy", "pen")
         self.keep(service.connect()).ok("login", {"token": token("amy"), "device": "d2"})
 
-    def test_without_passwords_they_are_refused(self):
+    def test_without_passwords_they_are_rejected(self):
         service = self.fresh()
         got = self.log_in(service, "amy", "pencil")
-        self.refused(got, 401, "invalid_password", field="password")
+        self.rejected(got, 401, "invalid_password", field="password")
         self.assertIn("does not accept passwords", got["error"]["message"])
-        self.refused(self.keep(service.server()).call(
+        self.rejected(self.keep(service.server()).call(
             "setPassword", {"account": "amy", "password": "x"}), 403, "forbidden")

@@ -18,7 +18,7 @@ class Recipients(Messages):
 
     def none(self, app, **recipients):
         got = app.call("send", {"body": "x", **recipients})
-        self.refused(got, 1011, "no_recipients", field=next(iter(recipients)))
+        self.rejected(got, 1011, "no_recipients", field=next(iter(recipients)))
 
 
 class Choosing(Recipients):
@@ -73,14 +73,14 @@ class Choosing(Recipients):
         for _ in range(5):
             self.send(app, accounts=["a", "b"])
         got = app.call("send", {"body": "x", "tags": ["t"]})
-        self.refused(got, 419, "inbox_full", limit=10)
+        self.rejected(got, 419, "inbox_full", limit=10)
         self.assertEqual(got["error"]["data"]["failed"], [
             {"account": name, "reason": "inbox_full"} for name in ("a", "b")])
         self.set(app, "c", "d", tags=["t"])
         for recipients, field in (({"tags": ["t"]}, "tags"), ({"tagsAll": ["t"]}, "tagsAll"),
                                   ({"tags": ["t"], "tagsNot": ["none"]}, "tags")):
             got = app.call("send", {"body": "x", **recipients})
-            self.refused(got, 414, "too_many", field=field, limit=3, count=4)
+            self.rejected(got, 414, "too_many", field=field, limit=3, count=4)
         self.assertEqual(app.ok("stats")["messagesWaiting"], 20)
 
 
@@ -105,13 +105,13 @@ class Boundaries(Recipients):
                     (["a", 1], "wrong_type", {}), ("a", "wrong_type", {}),
                     (None, "wrong_type", {}), ([None], "wrong_type", {})):
                 got = app.call("send", {"body": "x", member: labels})
-                self.refused(got, 414, reason, field=member)
+                self.rejected(got, 414, reason, field=member)
                 self.assertEqual(got["error"]["data"], {"reason": reason, "field": member, **data})
         self.assertEqual(self.send(app, tags=[longest])["recipients"], 1)
         many = ["n%d" % n for n in range(20)]
         self.assertEqual(self.send(app, tags=["last"], tagsNot=many)["recipients"], 1)
         got = app.call("send", {"body": "x", "tags": ["last"], "tagsNot": many + ["more"]})
-        self.refused(got, 414, "too_many", field="tagsNot")
+        self.rejected(got, 414, "too_many", field="tagsNot")
 
     def test_exactly_one_kind(self):
         app, name = self.server(), self.name("li")
@@ -128,7 +128,7 @@ class Boundaries(Recipients):
                 ({"tags": one, "device": "d"}, "out_of_range", "device")):
             with self.subTest(params=params):
                 got = app.call("send", {"body": "x", **params})
-                self.refused(got, 414, reason, field=field)
+                self.rejected(got, 414, reason, field=field)
         self.assertEqual(app.ok("discard", {"account": name})["discarded"], 0)
 
     def test_clients_may_not(self):
@@ -138,7 +138,7 @@ class Boundaries(Recipients):
                               ({"tagsAll": ["mine"]}, "tagsAll"),
                               ({"aliases": ["none"]}, "aliases")):
             got = c.call("send", {"body": "x", **params})
-            self.refused(got, 403, "forbidden", field=field)
+            self.rejected(got, 403, "forbidden", field=field)
         self.assertEqual(app.ok("discard", {"account": c.account})["discarded"], 0)
 
 

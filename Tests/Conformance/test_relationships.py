@@ -96,8 +96,8 @@ class Transitions(People):
                                  + (["deny"] if state[1] else []))
                 self.assertEqual(causes, self.sight(state[1], 0))
                 self.assertEqual(self.news(a), ([], self.sight(state[0], 0)))
-                self.refused(a.call("relate", {"contact": b.account, "action": "remove"}),
-                             404, "unknown_contact", field="contact")
+                self.rejected(a.call("relate", {"contact": b.account, "action": "remove"}),
+                              404, "unknown_contact", field="contact")
 
     def test_two_hundred_random_words(self):
         import random
@@ -138,8 +138,8 @@ class Requests(People):
         page = b.ok("contacts")
         self.assertEqual((page["contacts"], page["count"]), ([entry], 0))
         self.assertEqual(a.ok("contacts")["count"], 1)
-        self.refused(b.call("relate", {"contact": a.account, "action": "remove"}), 404,
-                     "unknown_contact", field="contact")
+        self.rejected(b.call("relate", {"contact": a.account, "action": "remove"}), 404,
+                      "unknown_contact", field="contact")
 
     def test_the_first_text_stays(self):
         a, b = self.pair()
@@ -211,8 +211,8 @@ class Requests(People):
     def test_itself(self):
         a = self.person("a")
         for action in WORDS + ("describe", "remove"):
-            self.refused(a.call("relate", {"contact": a.account, "action": action}), 403,
-                         "not_permitted", field="contact")
+            self.rejected(a.call("relate", {"contact": a.account, "action": action}), 403,
+                          "not_permitted", field="contact")
 
     def test_both_ask_at_the_same_moment(self):
         for _ in range(10):
@@ -302,7 +302,7 @@ class Contacts(People):
                 self.assertEqual(got["result"]["contact"].get("groups", []), groups)
                 self.assertEqual(got["result"]["contact"].get("name"), name)
             else:
-                self.refused(got, 414, "too_long", field="groups", limit=4096)
+                self.rejected(got, 414, "too_long", field="groups", limit=4096)
 
     def test_pages(self):
         a = self.person("a")
@@ -381,7 +381,7 @@ class Quotas(People):
         a = self.person("a", service=s)
         self.say(a, "x", "describe", name="n" * 1023)
         got = a.call("relate", {"contact": "y", "action": "describe", "name": "n" * 253})
-        self.refused(got, 419, "contact_quota", field="name", limit=1275, count=1276)
+        self.rejected(got, 419, "contact_quota", field="name", limit=1275, count=1276)
         self.assertIn("bytes in names and groups", got["error"]["message"])
         self.say(a, "y", "describe", name="n" * 252)
 
@@ -393,7 +393,7 @@ class Quotas(People):
             self.say(a, name, action)
         for action in ("request", "describe", "accept"):
             got = a.call("relate", {"contact": "one-more", "action": action})
-            self.refused(got, 419, "contact_quota", limit=3, count=3)
+            self.rejected(got, 419, "contact_quota", limit=3, count=3)
             self.assertIn("3", got["error"]["message"])
         self.say(a, "x", "request")
         self.say(a, "x", "remove")
@@ -401,8 +401,8 @@ class Quotas(People):
         # Requests of others are no contacts of the account; to deny one is always possible.
         b = self.person("b", service=s)
         self.say(b, a, "request")
-        self.refused(a.call("relate", {"contact": b.account, "action": "accept"}), 419,
-                     "contact_quota")
+        self.rejected(a.call("relate", {"contact": b.account, "action": "accept"}), 419,
+                      "contact_quota")
         self.say(a, b, "deny")
         self.assertEqual(a.ok("contacts")["count"], 3)
 
@@ -414,7 +414,7 @@ class Quotas(People):
         for a in askers[:2]:
             self.say(a, b, "request")
         got = askers[2].call("relate", {"contact": b.account, "action": "request"})
-        self.refused(got, 419, "request_quota", field="contact", limit=2)
+        self.rejected(got, 419, "request_quota", field="contact", limit=2)
         self.assertEqual(self.listed(askers[2]), {})
         self.say(askers[0], b, "request")
         self.say(b, askers[0], "deny")
@@ -429,7 +429,7 @@ class Quotas(People):
         for friend in friends[:2]:
             self.say(friend, b, "request")
         got = friends[2].call("relate", {"contact": b.account, "action": "request"})
-        self.refused(got, 419, "request_quota", field="contact", limit=4)
+        self.rejected(got, 419, "request_quota", field="contact", limit=4)
 
     def test_requests_that_race(self):
         s = self.limited(requests_per_account_max=6)
@@ -454,7 +454,7 @@ class Quotas(People):
                     ("publish", {"type": 1, "value": 10000})):
                 got = a.call(method, params)
                 if "error" in got:
-                    self.refused(got, 416, "rate_limited")
+                    self.rejected(got, 416, "rate_limited")
                     codes.add(method)
         self.assertEqual(codes, {"relate", "setVisibility", "setAvailability", "publish"})
 
@@ -576,7 +576,7 @@ class Parameters(People):
     def wrong(self, method, params, reason, field, *words, **data):
         with self.subTest(method=method, params=str(params)[:200]):
             got = self.c.call(method, params)
-            self.refused(got, 414, reason, field=field, **data)
+            self.rejected(got, 414, reason, field=field, **data)
             for word in ("`%s`" % field,) + words:
                 self.assertIn(word, got["error"]["message"])
 
@@ -653,22 +653,22 @@ class Parameters(People):
         c = self.keep(self.service.connect())
         for value in (1, "true", None, [], {}):
             got = c.call("login", {"account": "x", "device": "d", "contacts": value})
-            self.refused(got, 414, "wrong_type", field="contacts")
+            self.rejected(got, 414, "wrong_type", field="contacts")
             self.assertIn("a boolean", got["error"]["message"])
 
     def test_other_accounts_and_app_servers(self):
         app = self.server()
         for method, params in (("relate", {"contact": "b", "action": "request"}), ("contacts", {}),
                                ("setVisibility", {"visibility": "open"})):
-            self.refused(self.c.call(method, {**params, "account": "else"}), 403, "forbidden")
+            self.rejected(self.c.call(method, {**params, "account": "else"}), 403, "forbidden")
             self.c.ok(method, {**params, "account": self.c.account})
-            self.refused(app.call(method, params), 414, "missing_field", field="account")
+            self.rejected(app.call(method, params), 414, "missing_field", field="account")
             app.ok(method, {**params, "account": self.c.account})
 
     def test_before_login(self):
         c = self.connect()
         for method in ("relate", "contacts", "setVisibility", "setAvailability"):
-            self.refused(c.call(method, {"nonsense": 1}), 401, "not_logged_in")
+            self.rejected(c.call(method, {"nonsense": 1}), 401, "not_logged_in")
 
 
 class Unknown(People):

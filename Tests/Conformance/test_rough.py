@@ -200,4 +200,4 @@ class Keys(Case):
     def test_a_key_where_there_is_none(self):
         c = self.connect()
         got = c.call("login", {"key": "x" * 20})
-        self.refused(got, 401, "invalid_token")
+        self.rejected(got, 401, "invalid_token")

@@ -156,7 +156,7 @@ class Words(Scripts):
         self.assertEqual((code, said), (1, ""))
         self.assertEqual(fault, "metrics: /nope is not a program; run `swift build`\n")
 
-    def test_wrong_words_are_refused_before_anything_is_done(self):
+    def test_wrong_words_are_rejected_before_anything_is_done(self):
         for words in (("setup", "tests"), ("test", "nope"), ("test", "check", "x"),
                       ("sanitize",), ("sanitize", "nope"), ("fuzz", "nope"), ("fuzz",),
                       ("fuzz", "frames", "nope"), ("outdated", "nope"),

@@ -18,17 +18,17 @@ class Server(Case):
                                ("sessions", {"account": "a"}), ("kick", {"account": "a"}),
                                ("stats", {})):
             with self.subTest(method=method):
-                self.refused(c.call(method, params), 403, "forbidden")
+                self.rejected(c.call(method, params), 403, "forbidden")
 
     def test_clients_are_forbidden_whatever_the_parameters(self):
         c = self.login(self.name("c"))
         for method in ("query", "subscribers", "sessions", "kick"):
             for params in ({}, {"type": 5, "account": 5, "accounts": 5, "publisher": 5}):
                 with self.subTest(method=method, params=params):
-                    self.refused(c.call(method, params), 403, "forbidden")
+                    self.rejected(c.call(method, params), 403, "forbidden")
 
     def test_client_does_not_act_for_another(self):
-        """`account` is no field of a client's methods: ignored or refused, never obeyed."""
+        """`account` is no field of a client's methods: ignored or rejected, never obeyed."""
         c, victim = self.login(self.name("c")), self.login(self.name("v"))
         w = self.login(self.name("w"))
         w.subscribe(victim.account)
@@ -55,7 +55,7 @@ class Server(Case):
                 ("unsubscribe", {"type": 1}), ("subscriptions", {}),
                 ("publish", {"type": 1, "value": 10000}), ("clear", {"type": 1})):
             with self.subTest(method=method):
-                self.refused(s.call(method, params), 414, "missing_field", field="account")
+                self.rejected(s.call(method, params), 414, "missing_field", field="account")
 
     def test_account_is_checked(self):
         s = self.server()
@@ -63,8 +63,8 @@ class Server(Case):
             got = s.call("publish", {"account": account, "type": 1, "value": 10000})
             self.assertEqual(got["error"]["code"], 414)
             self.assertEqual(got["error"]["data"]["field"], "account")
-        self.refused(s.call("publish", {"account": 5, "type": 1, "value": 10000}), 414,
-                     "wrong_type", field="account")
+        self.rejected(s.call("publish", {"account": 5, "type": 1, "value": 10000}), 414,
+                      "wrong_type", field="account")
 
     def test_acting_for_an_account(self):
         s = self.server()
@@ -114,14 +114,14 @@ class Server(Case):
                          names[:250] + [on.account] + names[250:])
         self.assertEqual([e["value"] for e in got["states"]], [0] * 250 + [1] + [0] * 249)
         self.assertEqual({e["cause"] for e in got["states"]}, {"sync"})
-        data = self.refused(s.call("query", {"type": 1, "accounts": names + ["x", "y"]}), 414,
-                            "too_many", field="accounts")
+        data = self.rejected(s.call("query", {"type": 1, "accounts": names + ["x", "y"]}), 414,
+                             "too_many", field="accounts")
         self.assertIn(500, (data.get("limit"), data.get("max")))
         for params, field in (({"type": 1}, "accounts"), ({"accounts": ["a"]}, "type")):
-            self.refused(s.call("query", params), 414, "missing_field", field=field)
+            self.rejected(s.call("query", params), 414, "missing_field", field=field)
         self.assertEqual(s.call("query", {"type": 1, "accounts": []})["error"]["code"], 414)
-        self.refused(s.call("query", {"type": 5, "accounts": ["a"]}), 414, "out_of_range",
-                     field="type")
+        self.rejected(s.call("query", {"type": 5, "accounts": ["a"]}), 414, "out_of_range",
+                      field="type")
 
     def test_query_of_500_with_long_states(self):
         s = self.server()
@@ -129,7 +129,7 @@ class Server(Case):
         for n in names:
             s.ok("publish", {"account": n, "type": 100, "value": 10000, "ext": "\u0001" * 4096})
         # A frame of 1 MiB does not hold them, and an app server is sent no events.
-        data = self.refused(s.call("query", {"type": 100, "accounts": names}), 414, "too_many")
+        data = self.rejected(s.call("query", {"type": 100, "accounts": names}), 414, "too_many")
         self.assertNotIn("field", data)
         fit = data["limit"]
         self.assertTrue(0 < fit < 100)
@@ -160,8 +160,8 @@ class Server(Case):
         for entry in out:
             self.assertIn("expires", entry)
         self.assertEqual(sorted(v for e in out for v in e.values() if v in names), names)
-        self.refused(s.call("subscribers", {"type": 1, "publisher": p, "limit": 1001}), 414,
-                     "out_of_range", field="limit", min=1, max=1000)
+        self.rejected(s.call("subscribers", {"type": 1, "publisher": p, "limit": 1001}), 414,
+                      "out_of_range", field="limit", min=1, max=1000)
 
     def test_sessions(self):
         s = self.server()
@@ -173,7 +173,7 @@ class Server(Case):
         self.assertIn("since", entry)
         nobody = s.ok("sessions", {"account": self.name("nobody")})
         self.assertEqual([v for v in nobody.values() if isinstance(v, list)], [[]])
-        self.refused(s.call("sessions", {}), 414, "missing_field", field="account")
+        self.rejected(s.call("sessions", {}), 414, "missing_field", field="account")
 
     def test_kick(self):
         s = self.server()
@@ -196,7 +196,7 @@ class Server(Case):
         self.assertEqual(events[1]["online"], [])
         self.assertEqual(s.ok("kick", {"account": name}), {"kicked": 0})
         self.assertEqual(w.drain(), [])
-        self.refused(s.call("kick", {}), 414, "missing_field", field="account")
+        self.rejected(s.call("kick", {}), 414, "missing_field", field="account")
 
     def test_stats(self):
         s = self.server()
@@ -237,7 +237,7 @@ class Key(Case):
                 got = c.call("login", {"key": key})
                 self.assertIn((got["error"]["code"], got["error"]["data"]["reason"]),
                               ((401, "invalid_token"), (414, "too_long")))
-                self.refused(c.call("stats"), 401, "not_logged_in")
+                self.rejected(c.call("stats"), 401, "not_logged_in")
         self.assertNotIn("first-key", service.log_text())
 
     def make(self, name):
@@ -255,8 +255,8 @@ class Key(Case):
         for good in (key, other):
             self.keep(service.connect()).ok("login", {"key": good})
         for bad in (line, line.split(":")[1], key[:-1]):
-            self.refused(self.keep(service.connect()).call("login", {"key": bad}),
-                         401, "invalid_token", field="key")
+            self.rejected(self.keep(service.connect()).call("login", {"key": bad}),
+                          401, "invalid_token", field="key")
         log = service.log_text()
         self.assertIn("billing", log)
         self.assertNotIn(key, log)

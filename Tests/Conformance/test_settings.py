@@ -1,4 +1,4 @@
-"""The settings: file, environment and flags, what is refused, and what SIGHUP does."""
+"""The settings: file, environment and flags, what is rejected, and what SIGHUP does."""
 
 import json
 import os
@@ -40,7 +40,7 @@ class Files(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def refuses(self, *flags, verbs=("serve", "config"), **variables):
+    def rejects(self, *flags, verbs=("serve", "config"), **variables):
         """What is said when it does not start; the same by both verbs."""
         said = set()
         for verb in verbs:
@@ -91,25 +91,25 @@ class Start(Files):
         self.assertEqual(c.welcome["heartbeat"], 11)
         self.assertEqual(c.welcome["limits"]["extBytesMax"], 10)
         c.subscribe("x", expiry=30)
-        self.refused(c.call("subscribe", {"type": 1, "expiry": 29, "publishers": ["x"]}),
-                     414, "out_of_range", field="expiry", min=30)
-        self.refused(c.call("publish", {"type": 1, "value": 10001, "ext": "x" * 11}),
-                     414, "too_long", limit=10)
+        self.rejected(c.call("subscribe", {"type": 1, "expiry": 29, "publishers": ["x"]}),
+                      414, "out_of_range", field="expiry", min=30)
+        self.rejected(c.call("publish", {"type": 1, "value": 10001, "ext": "x" * 11}),
+                      414, "too_long", limit=10)
 
-    def test_unknown_names_are_refused_with_the_nearest(self):
+    def test_unknown_names_are_rejected_with_the_nearest(self):
         path = self.file("\nhartbeat: 10\n")
         self.assertEqual(
-            self.refuses("--config", path),
+            self.rejects("--config", path),
             "Error: %s:2: there is no setting hartbeat: did you mean heartbeat?" % path)
         self.assertEqual(
-            self.refuses(PORCHLIGHT_HEARTBEET="10"),
+            self.rejects(PORCHLIGHT_HEARTBEET="10"),
             "Error: PORCHLIGHT_HEARTBEET is set in the environment and is not a setting: did you "
             "mean PORCHLIGHT_HEARTBEAT?")
 
-    def test_values_are_refused_with_their_place_and_what_would_be_right(self):
+    def test_values_are_rejected_with_their_place_and_what_would_be_right(self):
         path = self.file("heartbeat: 301\ndurability: mostly\n")
         self.assertEqual(
-            self.refuses("--config", path, "--restart-grace=-1", PORCHLIGHT_LISTEN="7400"),
+            self.rejects("--config", path, "--restart-grace=-1", PORCHLIGHT_LISTEN="7400"),
             "Error: %s:1: heartbeat 301 is out of range: give 5 to 300 seconds.\n"
             "Error: %s:2: durability mostly is not allowed: give full or relaxed.\n"
             "Error: PORCHLIGHT_LISTEN=7400 is not an address with a port: give a numeric address, "
@@ -117,26 +117,26 @@ class Start(Files):
             "Error: --restart-grace -1 is out of range: give 0 to 600 seconds."
             % (path, path))
 
-    def test_what_contradicts_itself_is_refused(self):
+    def test_what_contradicts_itself_is_rejected(self):
         path = self.file("page-entries-max: 10\n")
         self.assertEqual(
-            self.refuses("--config", path),
+            self.rejects("--config", path),
             "Error: page-entries-default must not exceed page-entries-max. In force: "
             "page-entries-default 100 (default), page-entries-max 10 (%s:1)." % path)
 
     def test_the_reason_comes_first_and_defaults_are_left_out(self):
         self.assertEqual(
-            self.refuses("--listen", "0.0.0.0:7400"),
+            self.rejects("--listen", "0.0.0.0:7400"),
             "Error: With --auth open, any client on another machine can log in as any account: "
             "use --auth jwt or password, listen on 127.0.0.1, or add --i-know-this-is-open. In "
             "force: listen 0.0.0.0:7400 (flag --listen).")
         self.assertEqual(
-            self.refuses(PORCHLIGHT_AUTH="jwt"),
+            self.rejects(PORCHLIGHT_AUTH="jwt"),
             "Error: --auth jwt needs the keys of tokens: give a file or a URL with --jwt-key. In "
             "force: auth jwt (environment PORCHLIGHT_AUTH).")
         # Unless the default is what it is about.
         self.assertEqual(
-            self.refuses("--http", "127.0.0.1:7400"),
+            self.rejects("--http", "127.0.0.1:7400"),
             "Error: Only one can listen on an address: give each a port of its own. In force: "
             "listen 127.0.0.1:7400 (default), http 127.0.0.1:7400 (flag --http).")
 
@@ -166,25 +166,25 @@ class Start(Files):
         self.assertIn("set, hidden", said)
         self.assertNotIn(secret, said)
         self.assertEqual(self.config(*flags)["webhook"]["value"], "set, hidden")
-        said = self.refuses("--webhook", "ftp://a.example/" + secret, *flags[2:])
+        said = self.rejects("--webhook", "ftp://a.example/" + secret, *flags[2:])
         self.assertNotIn(secret, said)
-        said = self.refuses("--webhook", "", PORCHLIGHT_WEBHOOK="")
+        said = self.rejects("--webhook", "", PORCHLIGHT_WEBHOOK="")
         self.assertIn("--webhook (hidden) is empty", said)
 
     def test_files_that_are_none(self):
-        self.refuses("--config", self.folder + "/none.yml")
-        self.refuses("--config", self.folder)
+        self.rejects("--config", self.folder + "/none.yml")
+        self.rejects("--config", self.folder)
         for text in ("heartbeat", "- 1", "heartbeat: [", "\t: :", "a: b: c", "\0", "heartbeat: {}",
                      "heartbeat: &a [*a]", "!!binary x", "? [a]\n: b", "heartbeat: 10\n...\nx: 1"):
             with self.subTest(text=text):
-                said = self.refuses("--config", self.file(text))
+                said = self.rejects("--config", self.file(text))
                 self.assertIn(self.folder, said)
         with open(self.folder + "/latin", "wb") as file:
             file.write(b"data: \xe9\xff\n")
-        self.assertIn("latin", self.refuses("--config", self.folder + "/latin"))
+        self.assertIn("latin", self.rejects("--config", self.folder + "/latin"))
 
     def test_all_files_are_told_at_once(self):
-        said = self.refuses(
+        said = self.rejects(
             "--server-key", self.folder + "/no-key", "--webhooks", self.folder + "/no-hooks",
             "--listen-tls", "127.0.0.1:0", "--tls-certificate", self.folder + "/no-certificate",
             "--tls-key", self.folder + "/no-tls-key")
@@ -225,16 +225,16 @@ class Reload(Files):
         s = self.fresh("--config", path)
         c = self.login("a", service=s)
         c.subscribe("x", "y")
-        self.refused(c.call("publish", {"type": 1, "value": 10001, "ext": "x" * 20}),
-                     414, "too_long", limit=10)
+        self.rejected(c.call("publish", {"type": 1, "value": 10001, "ext": "x" * 20}),
+                      414, "too_long", limit=10)
         self.file("ext-bytes-max: 20\nsubscriptions-per-account-max: 1\ndisconnect-grace: 9\n")
         said = self.reload(s)
         self.assertIn("setting changed: ext-bytes-max 10 → 20 (%s:1)" % path, said)
         self.assertIn("setting changed: disconnect-grace 5 → 9", said)
         self.assertIn("3 changed", said)
         c.publish(10001, ext="x" * 20)
-        self.refused(c.call("subscribe", {"type": 1, "expiry": 60, "publishers": ["z"]}),
-                     419, "subscription_quota", limit=1, count=2)
+        self.rejected(c.call("subscribe", {"type": 1, "expiry": 60, "publishers": ["z"]}),
+                      419, "subscription_quota", limit=1, count=2)
         self.assertEqual(self.login("b", service=s).welcome["limits"]["extBytesMax"], 20)
 
     def test_what_needs_a_restart_is_named_and_not_done(self):
@@ -252,7 +252,7 @@ class Reload(Files):
     def test_missing_files_are_all_named_with_where_they_are_set(self):
         path = self.file("listen-tls: 127.0.0.1:0\ntls-certificate: {0}/c\ntls-key: {0}/k\n"
                          "server-key: {0}/s\n".format(self.folder))
-        said = self.refuses("--config", path, "--webhooks", self.folder + "/w",
+        said = self.rejects("--config", path, "--webhooks", self.folder + "/w",
                             PORCHLIGHT_JWT_KEY=self.folder + "/j")
         for name, place in (("j", "PORCHLIGHT_JWT_KEY"), ("s", "server-key in %s:4" % path),
                             ("w", "--webhooks"), ("c", "tls-certificate in %s:2" % path),
@@ -261,16 +261,16 @@ class Reload(Files):
                           % (self.folder, name, place), said)
         self.assertEqual(len(said.splitlines()), 5, said)
 
-    def test_a_restart_that_would_be_refused_is_told(self):
+    def test_a_restart_that_would_be_rejected_is_told(self):
         path = self.file("heartbeat: 20\n")
         s = self.fresh("--config", path)
         self.file("heartbeat: 20\nwebhooks: %s/none\n" % self.folder)
         said = self.reload(s)
         self.assertIn("setting needs a restart: webhooks none → %s/none" % self.folder, said)
-        self.assertIn("a restart would be refused: The file %s/none given with webhooks in "
+        self.assertIn("a restart would be rejected: The file %s/none given with webhooks in "
                       "%s:2 cannot be read" % (self.folder, path), said)
         self.file("heartbeat: 40\n")
-        self.assertNotIn("a restart would be refused", self.reload(s))
+        self.assertNotIn("a restart would be rejected", self.reload(s))
 
     def test_a_broken_file_changes_nothing(self):
         path = self.file("ext-bytes-max: 10\n")
@@ -300,7 +300,7 @@ class Reload(Files):
         self.file(new + "\n", "keys")
         said = self.reload(s)
         self.keep(s.connect()).ok("login", {"key": new})
-        self.refused(self.keep(s.connect()).call("login", {"key": old}), 401, "invalid_token")
+        self.rejected(self.keep(s.connect()).call("login", {"key": old}), 401, "invalid_token")
         self.assertIn("accounts", first.ok("stats"))
         for key in (old, new):
             self.assertNotIn(key, said)

@@ -11,7 +11,7 @@ from porchlight import BINARY, Case
 CARRIED = False
 
 
-class Refusing(Case):
+class Rejecting(Case):
     """Runs the service to an end that comes at once."""
 
     flags = None
@@ -20,7 +20,7 @@ class Refusing(Case):
         super().setUp()
         self.data = self.new_folder()
 
-    def refuses(self, *flags, data=None, listen="127.0.0.1:0"):
+    def rejects(self, *flags, data=None, listen="127.0.0.1:0"):
         """Runs to the end; returns what was said. It must not say `ready`."""
         done = subprocess.run([BINARY, "serve", "--listen", listen, "--data", data or self.data,
                                *map(str, flags)], stdin=subprocess.DEVNULL,
@@ -33,19 +33,19 @@ class Refusing(Case):
             self.assertNotIn(word, said)
         lines = [l for l in said.splitlines() if l.strip() and not l.startswith("  -")
                  and "usage" not in l.lower() and "--help" not in l.lower()]
-        self.assertGreater(len(lines), 0, "refused without a word")
+        self.assertGreater(len(lines), 0, "rejected without a word")
         self.assertLessEqual(len(lines), 2, said)       # the error and the flag's own help
         return said
 
 
-class Start(Refusing):
+class Start(Rejecting):
     def test_seconds_out_of_range(self):
         for flag, values in (("--disconnect-grace", (-1, 301, "x", "1.5", "", 2**70)),
                              ("--restart-grace", (-1, 601, "x")),
                              ("--heartbeat", (0, 4, 301, -5, "5s"))):
             for value in values:
                 with self.subTest(flag=flag, value=value):
-                    said = self.refuses("%s=%s" % (flag, value))
+                    said = self.rejects("%s=%s" % (flag, value))
                     self.assertIn(flag.strip("-"), said)
 
     def test_seconds_in_range(self):
@@ -65,25 +65,25 @@ class Start(Refusing):
         for flag in ("--push-reachable", "--durability", "--rate-limits", "--auth",
                      "--log-level"):
             with self.subTest(flag=flag):
-                self.refuses(flag, "nonsense")
-        self.refuses("--nonsense")
-        self.refuses("extra")
+                self.rejects(flag, "nonsense")
+        self.rejects("--nonsense")
+        self.rejects("extra")
 
     def test_addresses(self):
         for listen in ("", "nonsense", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
                        "127.0.0.1:-1", "256.0.0.1:0", "localhost:0x", ":0", "[::1:0", "1.2.3:0"):
             with self.subTest(listen=listen):
-                self.refuses(listen=listen)
+                self.rejects(listen=listen)
 
     def test_open_to_the_world_must_be_said(self):
         for listen in ("0.0.0.0:0", "[::]:0"):
             with self.subTest(listen=listen):
-                said = self.refuses(listen=listen)
+                said = self.rejects(listen=listen)
                 self.assertIn("--i-know-this-is-open", said)
 
     def test_port_in_use(self):
         s = self.fresh()
-        said = self.refuses(listen="127.0.0.1:%d" % s.port)
+        said = self.rejects(listen="127.0.0.1:%d" % s.port)
         self.assertIn(str(s.port), said)
 
     def test_http_port_in_use(self):
@@ -91,7 +91,7 @@ class Start(Refusing):
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             address = "127.0.0.1:%d" % taken.getsockname()[1]
-            said = self.refuses("--http", address)
+            said = self.rejects("--http", address)
         self.assertIn("Cannot listen on %s " % address, said)
         self.assertEqual(len(said.splitlines()), 1, said)
 
@@ -99,7 +99,7 @@ class Start(Refusing):
         s = self.fresh()
         c = self.login("a", service=s)
         c.subscribe("x")
-        self.refuses(data=s.data)
+        self.rejects(data=s.data)
         self.assertEqual(c.subscribe("y")["count"], 2)
         s.kill()
         s.start()
@@ -113,16 +113,16 @@ class Start(Refusing):
                 with open(path, "wb") as file:
                     file.write(text)
                 os.chmod(path, 0o600)
-                said = self.refuses("--server-key", path, data=self.data + "/d")
+                said = self.rejects("--server-key", path, data=self.data + "/d")
                 if len(text) > 2:
                     self.assertNotIn("x" * 100, said)
-        self.refuses("--server-key", path + "-none")
+        self.rejects("--server-key", path + "-none")
 
     def test_data_is_no_folder(self):
         path = os.path.join(self.data, "file")
         with open(path, "w") as file:
             file.write("text")
-        self.refuses(data=path)
+        self.rejects(data=path)
         self.assertEqual(open(path).read(), "text")
 
     def digest(self, folder):
@@ -145,7 +145,7 @@ class Start(Refusing):
                   key=lambda n: os.path.getsize(os.path.join(s.data, n)))
         return s, os.path.join(s.data, big)
 
-    def test_broken_databases_are_refused_and_left_alone(self):
+    def test_broken_databases_are_rejected_and_left_alone(self):
         s, path = self.used()
         good = open(path, "rb").read()
         self.assertGreater(len(good), 8192)
@@ -174,14 +174,14 @@ class Start(Refusing):
                         os.unlink(path + extra)
                 with open(path, "wb") as file:
                     file.write(data)
-                self.refuses(data=s.data)
+                self.rejects(data=s.data)
                 self.assertEqual(open(path, "rb").read(), data, "the file was changed")
         with open(path, "wb") as file:
             file.write(good)
         s.start()
         self.assertEqual(self.login("a", service=s).welcome["subscriptions"], 1000)
 
-    def test_newer_schema_is_refused(self):
+    def test_newer_schema_is_rejected(self):
         s, path = self.used()
         import sqlite3
         db = sqlite3.connect(path)
@@ -196,7 +196,7 @@ class Start(Refusing):
         db.commit()
         db.close()
         before = open(path, "rb").read()
-        self.refuses(data=s.data)
+        self.rejects(data=s.data)
         self.assertEqual(open(path, "rb").read(), before)
 
     def test_database_is_private(self):

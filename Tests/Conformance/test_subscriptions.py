@@ -189,15 +189,15 @@ class Subscriptions(Case):
     def test_quota_of_3000(self):
         self.fill(self.c, 2999)
         got = self.c.call("subscribe", {"type": 1, "expiry": 60, "publishers": ["x1", "x2"]})
-        self.refused(got, 419, "subscription_quota", limit=3000, count=2999)
+        self.rejected(got, 419, "subscription_quota", limit=3000, count=2999)
         self.assertEqual(self.c.ok("subscriptions")["count"], 2999)
         self.assertEqual(self.c.subscribe("x1")["count"], 3000)
         got = self.c.call("subscribe", {"type": 65535, "expiry": 60, "publishers": ["x1"]})
-        self.refused(got, 419, "subscription_quota", limit=3000, count=3000)
+        self.rejected(got, 419, "subscription_quota", limit=3000, count=3000)
         # A mix of an old one and a new one changes nothing, the old one's expiry neither.
         old = self.c.ok("subscriptions", {"publishers": ["x1"]})["subscriptions"]
         got = self.c.call("subscribe", {"type": 1, "expiry": 60, "publishers": ["x1", "x2"]})
-        self.refused(got, 419, "subscription_quota", limit=3000, count=3000)
+        self.rejected(got, 419, "subscription_quota", limit=3000, count=3000)
         self.assertEqual(self.c.ok("subscriptions", {"publishers": ["x1"]})["subscriptions"], old)
         self.assertEqual(self.c.ok("subscriptions", {"publishers": ["x2"]})["subscriptions"], [])
         # Renewal is always possible; a place that is left can be taken.

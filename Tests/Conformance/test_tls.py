@@ -80,7 +80,7 @@ class Handshakes(Secured):
         with self.assertRaisesRegex(ssl.SSLError, "no application protocol"):
             tls.connect(s.tls_port, made=tls.context(["h2"]))
 
-    def test_old_versions_are_refused(self):
+    def test_old_versions_are_rejected(self):
         s = self.serve()
         for version in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
             made = tls.context()
@@ -208,7 +208,7 @@ class Reloads(Secured):
         self.assertIn("%s given with --tls-certificate has no certificate in PEM form" % path, said)
         self.assertEqual(self.served(s, None), "a.example")
 
-    def test_a_key_of_another_certificate_is_refused_at_startup(self):
+    def test_a_key_of_another_certificate_is_rejected_at_startup(self):
         other = tls.make_certificate(self.folder, "b.example")[1]
         os.chmod(self.key, 0o644)
         for key, words in ((other, "does not belong"), (self.key, "can be read by all users")):

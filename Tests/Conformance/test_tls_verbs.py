@@ -29,7 +29,7 @@ class Verbs(Secured):
         return subprocess.run([BINARY, *words, *flags], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=60)
 
-    def refused(self, port, reason, **options):
+    def rejected(self, port, reason, **options):
         """A verb that cannot connect, and says why in one line."""
         done = self.run_verb("query", "bob", port=port, **options)
         self.assertEqual((done.returncode, done.stdout), (1, ""), done)
@@ -76,7 +76,7 @@ class Verbs(Secured):
     def test_an_unknown_authority(self):
         s = self.serve()
         for trusted in (False, tls.make_certificate(self.folder, "other")[0]):
-            self.refused(s.tls_port, "its certificate is not from an authority that is trusted "
+            self.rejected(s.tls_port, "its certificate is not from an authority that is trusted "
                          "here. Give the authority's certificate with --ca.", trusted=trusted)
 
     def test_another_name(self):
@@ -84,35 +84,37 @@ class Verbs(Secured):
             self.authority, self.folder, "two.example", alternatives="DNS:two.example")
         s = self.serve()
         for host in ("127.0.0.1", "localhost"):
-            self.refused(s.tls_port, "its certificate is for another name. Connect to a name in "
+            self.rejected(s.tls_port, "its certificate is for another name. Connect to a name in "
                          "the certificate.", host=host)
 
     def test_an_expired_certificate(self):
         # The service does not start with one.
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         made.load_cert_chain(*tls.sign(self.authority, self.folder, "old.example", days=-1))
-        self.refused(self.accept_once(made), "its certificate has expired.")
+        self.rejected(self.accept_once(made), "its certificate has expired.")
 
     def test_an_old_version(self):
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         made.set_ciphers("ALL:@SECLEVEL=0")
         made.load_cert_chain(self.certificate, self.key)
         made.minimum_version = made.maximum_version = ssl.TLSVersion.TLSv1_1
-        self.refused(self.accept_once(made), "it accepts no version of TLS that is supported here "
+        self.rejected(self.accept_once(made), "it accepts no version of TLS that is supported here "
                      "(1.2 and 1.3).")
 
     def accept_once(self, made):
         """The port of a peer that makes one handshake."""
         listener = socket.create_server(("127.0.0.1", 0))
+        # A verb that never connects fails its test, and does not hold the run.
+        listener.settimeout(60)
         self.addCleanup(listener.close)
 
         def accept():
-            client, _ = listener.accept()
-            with client:
-                try:
+            try:
+                client, _ = listener.accept()
+                with client:
                     made.wrap_socket(client, server_side=True).close()
-                except OSError:
-                    pass
+            except OSError:
+                pass
 
         thread = threading.Thread(target=accept)
         thread.start()
@@ -121,7 +123,7 @@ class Verbs(Secured):
 
     def test_the_port_without_tls(self):
         s = self.serve()
-        self.refused(s.port, "it does not speak TLS. Is that the port without TLS? Omit --tls, or "
+        self.rejected(s.port, "it does not speak TLS. Is that the port without TLS? Omit --tls, or "
                      "connect to the service's address for TLS (listen-tls).")
 
     def test_the_port_for_http(self):
@@ -129,7 +131,7 @@ class Verbs(Secured):
                  "--tls-key", self.key]
         s = self.keep(Service(*flags))
         port = int(s.ready.rsplit(":", 1)[1])
-        self.refused(port, "it speaks TLS, and not this protocol. Is that its port for HTTP "
+        self.rejected(port, "it speaks TLS, and not this protocol. Is that its port for HTTP "
                      "(http-tls)? Connect to that of listen-tls.")
 
     def test_a_verb_without_tls_on_the_port_for_it(self):

@@ -14,7 +14,7 @@ import threading
 import time
 
 from porchlight import BINARY, WAIT, Case, Service
-from test_start import Refusing
+from test_start import Rejecting
 
 SECRET = b"a secret of thirty-two bytes, or more"
 OTHER = b"another secret of thirty-two bytes, no less"
@@ -90,9 +90,9 @@ class Tokens(Folder):
         client = self.connect()
         for params in ({"account": "alice", "device": "d"}, {"client": "server"},
                        {"account": "alice", "device": "d", "client": "server"}):
-            self.refused(client.call("login", params), 401, "invalid_token")
-        self.refused(client.call("login", {"account": "alice", "device": "d",
-                                           "token": self.good()}), 414, "duplicate_field")
+            self.rejected(client.call("login", params), 401, "invalid_token")
+        self.rejected(client.call("login", {"account": "alice", "device": "d",
+                                            "token": self.good()}), 414, "duplicate_field")
         client.ok("login", {"key": "a-key-of-an-app-server"})
 
     def test_the_command_names_its_own_options(self):
@@ -131,7 +131,7 @@ class Tokens(Folder):
             r"The service requires credentials \(401\): the load test needs --auth open, and "
             r"--server-key if the service has one\. \(--seed \d+\)\n$")
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         now = int(time.time())
         for why, text in {
                 "alg": self.good(header={"alg": "none"}),
@@ -147,13 +147,13 @@ class Tokens(Folder):
                 "JWT": "x", "JWT ": "", "JWT  ": "a.b.c", "JWT   ": "." * 1000}.items():
             with self.subTest(why=why):
                 _, answer = self.enter(text)
-                self.refused(answer, 401, "invalid_token", field="token")
+                self.rejected(answer, 401, "invalid_token", field="token")
                 self.assertIn(why.strip(), answer["error"]["message"])
         _, answer = self.enter(self.good(life=-31))
-        self.refused(answer, 401, "expired_token", field="token")
+        self.rejected(answer, 401, "expired_token", field="token")
         self.assertIn("result", self.enter(self.good(life=-20, nbf=now + 20))[1])
 
-    def test_a_member_twice_is_refused(self):
+    def test_a_member_twice_is_rejected(self):
         """One parser takes the first, another the last."""
         end = int(time.time()) + 600
         rest = '"exp":%d,"aud":"chat","iss":"us"' % end
@@ -175,7 +175,7 @@ class Tokens(Folder):
                 if name == "sound":
                     self.assertIn("result", answer)
                 else:
-                    self.refused(answer, 401, "invalid_token")
+                    self.rejected(answer, 401, "invalid_token")
 
     def test_names_are_compared_byte_by_byte(self):
         """U+212B and A with a ring are canonically equivalent to U+00C5."""
@@ -203,7 +203,7 @@ class Tokens(Folder):
         head, body, _ = text.split(".")
         for forged in ("%s.%s." % (head, body), "%s.%s." % (part({"alg": "none"}), body),
                        "%s.%s" % (head, body)):
-            self.refused(self.enter(forged)[1], 401, "invalid_token")
+            self.rejected(self.enter(forged)[1], 401, "invalid_token")
 
     def test_a_session_ends_with_its_token_and_may_come_back(self):
         watched = self.name("a")
@@ -226,11 +226,11 @@ class Tokens(Folder):
         name = self.name("a")
         client, answer = self.enter(self.good(name, life=-27))
         self.assertIn("result", answer)
-        self.refused(client.call("refresh", {"token": self.good("somebody")}), 403, "forbidden")
-        self.refused(client.call("refresh", {"token": "x"}), 401, "invalid_token")
-        self.refused(client.call("refresh", {"token": self.good(name, life=-40)}), 401,
-                     "expired_token")
-        self.refused(client.call("refresh"), 414, "missing_field", field="token")
+        self.rejected(client.call("refresh", {"token": self.good("somebody")}), 403, "forbidden")
+        self.rejected(client.call("refresh", {"token": "x"}), 401, "invalid_token")
+        self.rejected(client.call("refresh", {"token": self.good(name, life=-40)}), 401,
+                      "expired_token")
+        self.rejected(client.call("refresh"), 414, "missing_field", field="token")
         new = self.good(name, life=-26)
         self.assertLess(client.ok("refresh", {"token": new})["expires"], time.time() * 1000)
         long = client.ok("refresh", {"token": self.good(name)})["expires"]
@@ -242,9 +242,9 @@ class Tokens(Folder):
     def test_only_clients_with_a_token_refresh(self):
         server = self.connect()
         server.ok("login", {"key": "a-key-of-an-app-server"})
-        self.refused(server.call("refresh", {"token": self.good()}), 403, "forbidden")
-        self.refused(self.connect().call("refresh", {"token": self.good()}), 401,
-                     "not_logged_in")
+        self.rejected(server.call("refresh", {"token": self.good()}), 403, "forbidden")
+        self.rejected(self.connect().call("refresh", {"token": self.good()}), 401,
+                      "not_logged_in")
 
     def test_requests_behind_a_login_wait_for_it(self):
         client = self.connect()
@@ -292,7 +292,7 @@ class Open(Folder):
     def test_without_keys_no_token_holds(self):
         service = self.fresh()
         client, answer = self.enter(token(), service=service)
-        self.refused(answer, 401, "invalid_token")
+        self.rejected(answer, 401, "invalid_token")
         self.assertIn("--jwt-key", answer["error"]["message"])
 
     def test_the_log_says_which_keys_were_loaded(self):
@@ -326,7 +326,7 @@ class Open(Folder):
         service = self.fresh("--jwt-key", self.file("secret", SECRET))
         self.assertIn("result", self.enter(token(), service=service)[1])
         carol = self.login("carol", service=service)
-        self.refused(carol.call("refresh", {"token": token("carol")}), 401, "invalid_token")
+        self.rejected(carol.call("refresh", {"token": token("carol")}), 401, "invalid_token")
 
     def test_a_made_token_holds(self):
         path = self.file("secret", SECRET + b"\n")
@@ -391,7 +391,7 @@ class Published(Folder):
             _, answer = self.enter(self.make(path, "unknown") if number == 0 else
                                    token(header={"alg": "EdDSA", "kid": "u%d" % number}),
                                    service=service)
-            self.refused(answer, 401, "invalid_token")
+            self.rejected(answer, 401, "invalid_token")
         self.assertLessEqual(self.count, 3)
         self.site.shutdown()
         self.assertIn("result", self.enter(self.make(path, "first"), device="d2",
@@ -402,12 +402,12 @@ class Published(Folder):
         self.served = b"out of order"
         url = "http://127.0.0.1:%d/jwks.json" % self.site.server_address[1]
         service = self.fresh("--auth", "jwt", "--jwt-key", url)
-        data = self.refused(self.enter(self.make(path, "first"), service=service)[1], 503,
-                            "overloaded")
+        data = self.rejected(self.enter(self.make(path, "first"), service=service)[1], 503,
+                             "overloaded")
         self.assertGreater(data["retryAfter"], 0)
 
 
-class Refused(Refusing):
+class Rejected(Rejecting):
     """What `serve` does not start with."""
 
     def write(self, content):
@@ -417,7 +417,7 @@ class Refused(Refusing):
         return path
 
     def test_no_key(self):
-        self.assertIn("--jwt-key", self.refuses("--auth", "jwt", data=self.data + "/d"))
+        self.assertIn("--jwt-key", self.rejects("--auth", "jwt", data=self.data + "/d"))
 
     def test_keys_that_are_none(self):
         for content in (b"", b"short", b"{", b"{}", b"-----BEGIN PUBLIC KEY-----\nMFkw",
@@ -428,23 +428,23 @@ class Refused(Refusing):
                         b"https://login.example.com/.well-known/jwks.json\n",
                         b"app sha256:" + b"0" * 64 + b"\n"):
             with self.subTest(content=content):
-                said = self.refuses("--auth", "jwt", "--jwt-key", self.write(content),
+                said = self.rejects("--auth", "jwt", "--jwt-key", self.write(content),
                                     data=self.data + "/d")
                 self.assertIn("--jwt-key", said)
-        self.refuses("--jwt-key", self.data + "/none", data=self.data + "/d")
-        self.refuses("--jwt-key", "http://keys.example/jwks.json", data=self.data + "/d")
+        self.rejects("--jwt-key", self.data + "/none", data=self.data + "/d")
+        self.rejects("--jwt-key", "http://keys.example/jwks.json", data=self.data + "/d")
 
     def test_a_private_key_is_not_needed(self):
         if not shutil.which("openssl"):
             self.skipTest("no openssl")
         path = os.path.join(self.data, "private")
         subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", path], check=True)
-        said = self.refuses("--auth", "jwt", "--jwt-key", path, data=self.data + "/d")
+        said = self.rejects("--auth", "jwt", "--jwt-key", path, data=self.data + "/d")
         self.assertIn("private", said)
 
     def test_jwt_may_listen_anywhere_if_that_is_said(self):
         flags = ["--auth", "jwt", "--jwt-key", self.write(SECRET)]
-        said = self.refuses(*flags, "--listen", "0.0.0.0:0", data=self.data + "/d")
+        said = self.rejects(*flags, "--listen", "0.0.0.0:0", data=self.data + "/d")
         self.assertIn("listen 0.0.0.0:0 (flag --listen)", said)
         self.assertIn("Without TLS, tokens, passwords and keys can be read and used by others", said)
         self.assertIn("add --i-know-this-is-plain", said)

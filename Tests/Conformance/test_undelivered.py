@@ -95,9 +95,9 @@ class Stream(Undelivered):
 
     def test_requests(self):
         alice = self.login(self.name("alice"))
-        self.refused(alice.call("undelivered"), 403, "forbidden")
+        self.rejected(alice.call("undelivered"), 403, "forbidden")
         server = self.server()
-        self.refused(server.call("undelivered", {"cursor": 5}), 414, "wrong_type", field="cursor")
+        self.rejected(server.call("undelivered", {"cursor": 5}), 414, "wrong_type", field="cursor")
         for cursor in ("", "x" * 26, ALL * 2, "0" * 25, "z" * 4_000):
             self.assertEqual(server.ok("undelivered", {"cursor": cursor})["cursor"][13:], ALL)
 
@@ -258,14 +258,14 @@ class AtRandom(Undelivered):
 
 
 class Receiver(http.server.ThreadingHTTPServer):
-    """Accepts what is posted, after it has refused some."""
+    """Accepts what is posted, after it has rejected some."""
     daemon_threads = True
 
-    def __init__(self, refusals=0):
+    def __init__(self, rejections=0):
         super().__init__(("127.0.0.1", 0), Post)
-        self.refusals = refusals
+        self.rejections = rejections
         self.batches = queue.Queue()
-        self.refused = queue.Queue()
+        self.rejected = queue.Queue()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
@@ -273,12 +273,12 @@ class Post(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         batch = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server = self.server
-        refuse = server.refusals > 0
-        server.refusals -= refuse
-        self.send_response(503 if refuse else 204)
+        reject = server.rejections > 0
+        server.rejections -= reject
+        self.send_response(503 if reject else 204)
         self.send_header("Content-Length", "0")
         self.end_headers()
-        (server.refused if refuse else server.batches).put(batch)
+        (server.rejected if reject else server.batches).put(batch)
 
     def log_message(self, *_):
         pass
@@ -297,8 +297,8 @@ class Webhook(Undelivered):
                 file.write(text)
         return self.begin("--webhooks", listed, PORCHLIGHT_WEBHOOK_RETRY_MAX="1")
 
-    def receiver(self, refusals=0):
-        receiver = Receiver(refusals)
+    def receiver(self, rejections=0):
+        receiver = Receiver(rejections)
         self.addCleanup(receiver.server_close)
         self.addCleanup(receiver.shutdown)
         return receiver
@@ -331,15 +331,15 @@ class Webhook(Undelivered):
         self.assertLessEqual(len(keys), 2)
 
     def test_what_was_taken_while_it_was_down_is_not_posted(self):
-        receiver = self.receiver(refusals=1_000_000)
+        receiver = self.receiver(rejections=1_000_000)
         s = self.start(receiver)
         app = self.keep(s.server())
         self.leave(app, "a", "b", body="one")
-        while len(receiver.refused.get(timeout=WAIT)["undelivered"]) < 2:
+        while len(receiver.rejected.get(timeout=WAIT)["undelivered"]) < 2:
             pass
         reader = self.reader("a", service=s)
         self.accept(reader, self.given(reader, 1)[0])
-        receiver.refusals = 0
+        receiver.rejections = 0
         self.leave(app, "c", body="two")
         found = self.accepted(receiver, 2)
         # A batch that was being posted when it was taken may have it.

@@ -145,14 +145,14 @@ class Visible(People):
         self.set(again, "default", "open")
         self.assertEqual(self.news(w)[1], ["shown"])
 
-    def test_a_new_subscription_is_refused_whole(self):
+    def test_a_new_subscription_is_rejected_whole(self):
         b, c, w = self.person("b"), self.person("c"), self.person("w")
         w.subscribe(b.account)
         self.set(b, "approved")
         self.set(c, "hidden")
         self.quiet(w)
         names = ["nobody-knows", b.account, "open", c.account]
-        data = self.refused(
+        data = self.rejected(
             w.call("subscribe", {"type": 1, "expiry": 600, "publishers": names, "sync": True}),
             403, "not_permitted", field="publishers")
         self.assertEqual(data["failed"], [
@@ -160,10 +160,10 @@ class Visible(People):
             {"publisher": c.account, "reason": "not_permitted"}])
         got = w.ok("subscriptions")
         self.assertEqual([s["publisher"] for s in got["subscriptions"]], [b.account])
-        self.refused(w.call("subscribe", {"type": 100, "expiry": 600, "publishers": [b.account]}),
-                     403, "not_permitted")
+        self.rejected(w.call("subscribe", {"type": 100, "expiry": 600, "publishers": [b.account]}),
+                      403, "not_permitted")
         # For an account that an app server acts for, too.
-        self.refused(self.server().call("subscribe", {
+        self.rejected(self.server().call("subscribe", {
             "account": w.account, "type": 1, "expiry": 600, "publishers": [b.account]}),
             403, "not_permitted")
         self.assertEqual(w.ok("unsubscribe", {"type": 1}), {"removed": 1, "count": 0})
@@ -249,7 +249,7 @@ class DefaultVisibility(People):
     def test_approved(self):
         s = self.limited(visibility="approved")
         a, b = self.pair(s)
-        data = self.refused(a.call("subscribe", {
+        data = self.rejected(a.call("subscribe", {
             "type": 1, "expiry": 600, "publishers": [b.account, "not-there"]}), 403,
             "not_permitted")
         self.assertEqual(len(data["failed"]), 2)
@@ -337,4 +337,4 @@ class Availability(People):
         b.ok("setAvailability", {"priority": -128, "text": "é" * 512})
 
     def test_app_servers_have_none(self):
-        self.refused(self.server().call("setAvailability", {"show": "away"}), 403, "forbidden")
+        self.rejected(self.server().call("setAvailability", {"show": "away"}), 403, "forbidden")

@@ -58,7 +58,7 @@ class Plain:
         self.send(head)
         status, fields = self.head()
         if status != 101:
-            raise AssertionError("refused with %d" % status)
+            raise AssertionError("rejected with %d" % status)
         if fields["Sec-WebSocket-Accept"].encode() != websocket.accept(key):
             raise AssertionError("another key: %r" % fields)
         return fields
@@ -141,7 +141,7 @@ class WebSockets(Case):
 
 
 class Handshake(WebSockets):
-    def refused(self, head, status):
+    def rejected(self, head, status):
         plain = self.plain()
         plain.send(head)
         got, fields = plain.head()
@@ -162,33 +162,33 @@ class Handshake(WebSockets):
         offer = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"
         self.assertNotIn("Sec-WebSocket-Extensions", self.plain().upgrade(fields=[offer]))
 
-    def test_refusals(self):
+    def test_rejections(self):
         def head(path="/v1/socket", **options):
             return websocket.request(path, **options)[0]
 
-        self.refused(head("/"), 404)
-        self.refused(head("/v1/socket/"), 404)
-        self.refused(head().replace(b"GET", b"POST"), 405)
-        self.refused(head().replace(b"HTTP/1.1", b"HTTP/1.0"), 505)
-        fields = self.refused(head(without=["Upgrade"]), 426)
+        self.rejected(head("/"), 404)
+        self.rejected(head("/v1/socket/"), 404)
+        self.rejected(head().replace(b"GET", b"POST"), 405)
+        self.rejected(head().replace(b"HTTP/1.1", b"HTTP/1.0"), 505)
+        fields = self.rejected(head(without=["Upgrade"]), 426)
         self.assertEqual(fields["Upgrade"], "websocket")
-        self.refused(head(without=["Connection"]), 426)
-        fields = self.refused(
+        self.rejected(head(without=["Connection"]), 426)
+        fields = self.rejected(
             head(without=["Sec-WebSocket-Version"], fields=["Sec-WebSocket-Version: 8"]), 426)
         self.assertEqual(fields["Sec-WebSocket-Version"], "13")
-        self.refused(head(without=["Sec-WebSocket-Key"]), 400)
-        self.refused(head(without=["Host"]), 400)
-        self.refused(head(fields=["Host: again"]), 400)
-        self.refused(head(fields=["Sec-WebSocket-Protocol: graphql-ws"]), 400)
-        self.refused(head(fields=["Content-Length: 5"]), 400)
-        self.refused(head(fields=["Transfer-Encoding: chunked"]), 400)
-        self.refused(head(fields=[b"X: a\x00b"]), 400)
-        self.refused(head(fields=["X: " + "y" * 8192]), 431)
-        self.refused(head(fields=["X: y"] * 65), 431)
+        self.rejected(head(without=["Sec-WebSocket-Key"]), 400)
+        self.rejected(head(without=["Host"]), 400)
+        self.rejected(head(fields=["Host: again"]), 400)
+        self.rejected(head(fields=["Sec-WebSocket-Protocol: graphql-ws"]), 400)
+        self.rejected(head(fields=["Content-Length: 5"]), 400)
+        self.rejected(head(fields=["Transfer-Encoding: chunked"]), 400)
+        self.rejected(head(fields=[b"X: a\x00b"]), 400)
+        self.rejected(head(fields=["X: " + "y" * 8192]), 431)
+        self.rejected(head(fields=["X: y"] * 65), 431)
 
-    def test_pages_of_other_machines_are_refused_without_authentication(self):
+    def test_pages_of_other_machines_are_rejected_without_authentication(self):
         for origin in ("https://evil.example", "null", "http://localhost.evil.example"):
-            self.refused(websocket.request(fields=["Origin: " + origin])[0], 403)
+            self.rejected(websocket.request(fields=["Origin: " + origin])[0], 403)
         for origin in ("http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443"):
             self.upgraded(fields=["Origin: " + origin])
 

@@ -79,7 +79,7 @@ import Testing
         #expect(indexes == Set(0..<SizeClass.count))
     }
 
-    @Test func `a reference that was removed twice or is none is refused`() async {
+    @Test func `a reference that was removed twice or is none is rejected`() async {
         await #expect(processExitsWith: .failure) {
             var slab = ByteSlab()
             let content: [UInt8] = [1]

@@ -74,7 +74,7 @@ import Testing
         table.checkInvariants()
     }
 
-    @Test func `misuse is refused`() async {
+    @Test func `misuse is rejected`() async {
         await #expect(processExitsWith: .failure) {
             var table = NameTable(seed: 1)
             let empty: [UInt8] = []

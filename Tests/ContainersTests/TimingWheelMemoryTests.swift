@@ -47,7 +47,7 @@ import Testing
         wheel.checkInvariants()
     }
 
-    @Test func `an id that is not scheduled is refused`() async {
+    @Test func `an id that is not scheduled is rejected`() async {
         await #expect(processExitsWith: .failure) {
             var wheel = TimingWheel(now: 0)
             let id = wheel.schedule(1, at: 10)

@@ -83,7 +83,7 @@ import Testing
 
     // A client that tried by itself would do so for an hour.
     @Test(.timeLimit(.minutes(10)), arguments: ["127.0.0.1", "localhost"])
-    func `fails immediately if the connection is refused`(host: String) async throws {
+    func `fails immediately if the connection is rejected`(host: String) async throws {
         let closed = try LoopbackListener(listens: false)
         defer { closed.close() }
         let outcome = try await attempt(to: "http://\(host):\(closed.port)/")

@@ -46,7 +46,7 @@ import Testing
             let recorder = Recorder(loop)
             let port = try loop.listenAnywhere()
             let client = try Client(port: port)
-            let before = refuseDescriptors()
+            let before = rejectDescriptors()
             recorder.run(until: {
                 !recorder.acceptFailures.isEmpty || !recorder.accepted.isEmpty
             })
@@ -100,7 +100,7 @@ import Testing
             let recorder = Recorder(loop)
             let port = try loop.listenAnywhere()
             let client = try Client(port: port)
-            let before = refuseDescriptors()
+            let before = rejectDescriptors()
             recorder.onAcceptFailed = {
                 setDescriptorLimit(before)
                 loop.pauseAccepting()
@@ -130,7 +130,7 @@ private func raiseDescriptorLimit() {
 
 /// Makes every new descriptor one too many, also the numbers that other threads of this process
 /// give back meanwhile; only for a process of its own. Returns the limit before.
-private func refuseDescriptors() -> rlim_t {
+private func rejectDescriptors() -> rlim_t {
     var limit = rlimit()
     getrlimit(descriptors, &limit)
     let before = limit.rlim_cur

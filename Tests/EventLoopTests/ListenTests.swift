@@ -11,7 +11,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `a connection before startListening is refused immediately`() throws {
+    @Test func `a connection before startListening is rejected immediately`() throws {
         let loop = try Loop()
         let address = try loop.bind(host: "127.0.0.1", port: 0)
         #expect(throws: TestClientError.self) { try Client(port: address.port) }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["localhost", "", "127.0.0.1.1", "::g", "127.0.0.1\n"])
-    func `a host that is not a numeric address is refused`(_ host: String) throws {
+    func `a host that is not a numeric address is rejected`(_ host: String) throws {
         let loop = try Loop()
         let error = #expect(throws: UVError.self) { try loop.listen(host: host, port: 0) }
         #expect(error?.name == "EINVAL")

@@ -46,10 +46,10 @@ import Testing
         var count = 0
     }
 
-    private static let refused = UVError(code: -11, operation: "pthread_create")
+    private static let rejected = UVError(code: -11, operation: "pthread_create")
 
     @Test func `carries out one piece at a time if no thread can be started`() throws {
-        let work = WorkThread(name: "work") { _, _ throws(UVError) in throw Self.refused }
+        let work = WorkThread(name: "work") { _, _ throws(UVError) in throw Self.rejected }
         let unguarded = Unguarded()
         let callers = try (0..<4).map { number in
             try NamedThread(name: "caller \(number)") {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `carries out work that work adds, if no thread can be started`() {
-        let work = WorkThread(name: "work") { _, _ throws(UVError) in throw Self.refused }
+        let work = WorkThread(name: "work") { _, _ throws(UVError) in throw Self.rejected }
         let done = Done()
         work.add {
             work.add { done.note(1, of: 2) }
@@ -74,7 +74,7 @@ import Testing
     @Test func `starts a thread as soon as that is possible`() {
         let isPossible = Guarded(false)
         let work = WorkThread(name: "work") { name, body throws(UVError) in
-            guard isPossible.withLock({ $0 }) else { throw Self.refused }
+            guard isPossible.withLock({ $0 }) else { throw Self.rejected }
             try NamedThread(name: name, body).detach()
         }
         let done = Done()

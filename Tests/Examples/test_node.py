@@ -145,7 +145,7 @@ class Sessions(Example):
         self.assertEqual(self.backend.ask("POST", "/logout", headers={"Cookie": cookie})[0], 303)
         self.assertEqual(self.token(cookie), 401)
 
-    def test_forms_of_other_sites_are_refused(self):
+    def test_forms_of_other_sites_are_rejected(self):
         own = "http://127.0.0.1:%d" % self.backend.port
         for origin in ("http://evil.example", "null", own + "0",
                        "http://localhost:%d" % self.backend.port):

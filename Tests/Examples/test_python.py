@@ -91,7 +91,7 @@ class Signatures(Example):
         for secret in (SECRET, OTHER):
             self.assertEqual(backend.post(self.FIRST, signature(body, secret)), 204)
 
-    def test_what_is_no_batch_is_refused(self):
+    def test_what_is_no_batch_is_rejected(self):
         backend = self.backend()
         for length in ("", "x", "-1", str(1 << 30), "9" * 5_000):
             self.assertEqual(backend.post(b"{}", length=length), 400, length)

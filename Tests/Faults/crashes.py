@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 
-from support import Closed, Refused, Service, case, require, room_for, say
+from support import Closed, Rejected, Service, case, require, room_for, say
 
 
 class Writer(threading.Thread):
@@ -32,8 +32,8 @@ class Writer(threading.Thread):
                 self.change(client)
         except (Closed, OSError):
             pass
-        except Refused as refused:
-            self.fault = "refused: %s" % refused
+        except Rejected as rejected:
+            self.fault = "rejected: %s" % rejected
 
     def change(self, client):
         names = ["p%d" % self.random.randrange(200) for _ in range(self.random.randrange(1, 8))]

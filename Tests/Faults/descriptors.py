@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from support import Closed, Refused, Service, case, need, require, room_for, say
+from support import Closed, Rejected, Service, case, need, require, room_for, say
 
 FREE = 32  # AdmissionLimits.descriptorsFree
 
@@ -288,7 +288,7 @@ def few_descriptors():
     # With fewer than 13, libuv and libdispatch abort before anything can be said.
     for count in (13, 16, 32, 100, 255):
         with Service(prefix=["prlimit", "--nofile=%d:%d" % (count, count)], start=False) as service:
-            code, text = service.refusal()
+            code, text = service.rejection()
             require(code > 0, "%d descriptors: ended with %s: %s", count, code, text[-300:])
             require("at least 256" in text and text.count("\n") == 0,
                     "%d descriptors: %r", count, text[:300])

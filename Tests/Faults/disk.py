@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from support import (Broken, Closed, Refused, Service, Skip, Started, case, need, need_root, require, say,
+from support import (Broken, Closed, Rejected, Service, Skip, Started, case, need, need_root, require, say,
                      small_disk)
 
 DATABASE = "porchlight.sqlite"
@@ -34,7 +34,7 @@ def disk_full():
             client = service.login("a")
             watcher = service.login("w")
             watcher.subscribe("p")
-            answered, refused = set(), set()
+            answered, rejected = set(), set()
             client.subscribe("before")
             answered.add("before")
             ballast = fill(disk)
@@ -42,13 +42,13 @@ def disk_full():
                 try:
                     client.subscribe("n%d" % number)
                     answered.add("n%d" % number)
-                except Refused as error:
+                except Rejected as error:
                     require((error.code, error.reason) == (503, "store_unavailable"),
-                            "refused with %s", error)
-                    refused.add("n%d" % number)
-                    if len(refused) == 20:
+                            "rejected with %s", error)
+                    rejected.add("n%d" % number)
+                    if len(rejected) == 20:
                         break
-            require(refused, "3,000 subscriptions found space on a full disk")
+            require(rejected, "3,000 subscriptions found space on a full disk")
             say("%d answered, then 503", len(answered))
             # Reading and delivering go on.
             require(set(client.subscriptions()) == answered, "the engine knows other ones")
@@ -60,8 +60,8 @@ def disk_full():
                 # A small change may find a place where a larger one did not.
                 publisher.ok("publish", {"type": 1, "value": 10002, "onlineOnly": False})
                 status = 10002
-            except Refused as error:
-                require(error.code == 503, "refused with %s", error)
+            except Rejected as error:
+                require(error.code == 503, "rejected with %s", error)
             publisher.ok("ping")
             os.unlink(ballast)
             begin = time.monotonic()
@@ -70,7 +70,7 @@ def disk_full():
                     client.subscribe("after")
                     answered.add("after")
                     break
-                except Refused:
+                except Rejected:
                     require(time.monotonic() - begin < 10, "no recovery in 10 s")
                     time.sleep(0.05)
             say("writes again %.2f s after there was space", time.monotonic() - begin)
@@ -103,15 +103,15 @@ def disk_full_kill_9():
                     try:
                         client.subscribe("n%d" % number)
                         answered.add("n%d" % number)
-                    except Refused:
+                    except Rejected:
                         failures += 1
                         if failures > round:
                             break
                 service.kill()
                 if round % 2:
-                    # A start on a full disk: refused in a sentence, or served.
+                    # A start on a full disk: rejected in a sentence, or served.
                     try:
-                        code, said = service.refusal(10)
+                        code, said = service.rejection(10)
                         require(code != 0 and said.count("\n") == 0, "said %r", said)
                     except Started:
                         service.kill()
@@ -157,7 +157,7 @@ def read_only_while_running():
                 try:
                     client.subscribe("during%d" % number)
                     raise Broken("answered on a read-only disk")
-                except Refused as error:
+                except Rejected as error:
                     require(error.code == 503, "%s", error)
             require(set(client.subscriptions()) == answered, "reads")
             service.login("p").ok("publish", {"type": 1, "value": 10001})
@@ -181,7 +181,7 @@ def disk_errors():
     with Service("--rate-limits", "off") as service:
         client = service.login("a")
         client.subscribe("before")
-        answered, refused = {"before"}, set()
+        answered, rejected = {"before"}, set()
         for calls in ("fdatasync,fsync", "pwrite64", "fdatasync,fsync,pwrite64,ftruncate"):
             tracer = subprocess.Popen(
                 ["strace", "-f", "-e", "trace=" + calls, "-e",
@@ -190,16 +190,16 @@ def disk_errors():
             # Says so, once, when it holds every thread.
             if b"attached" not in tracer.stderr.readline():
                 raise Skip("tracing is not permitted")
-            before = len(refused)
+            before = len(rejected)
             for number in range(5):
                 name = "%s-%d" % (calls, number)
                 try:
                     client.subscribe(name)
                     answered.add(name)
-                except Refused as error:
+                except Rejected as error:
                     require(error.code == 503, "%s", error)
-                    refused.add(name)
-            require(len(refused) == before + 5, "%s: answered while the disk failed", calls)
+                    rejected.add(name)
+            require(len(rejected) == before + 5, "%s: answered while the disk failed", calls)
             require(set(client.subscriptions()) == answered, "reads")
             tracer.send_signal(signal.SIGINT)
             tracer.communicate(timeout=60)
@@ -209,10 +209,10 @@ def disk_errors():
                     client.subscribe("after-" + calls)
                     answered.add("after-" + calls)
                     break
-                except Refused:
+                except Rejected:
                     require(time.monotonic() - begin < 10, "no recovery in 10 s")
                     time.sleep(0.05)
-            say("%s: %d refused so far, recovered in %.2f s", calls, len(refused),
+            say("%s: %d rejected so far, recovered in %.2f s", calls, len(rejected),
                 time.monotonic() - begin)
         service.kill()
         service.start()
@@ -265,7 +265,7 @@ def read_only_at_start():
             service.stop()
             before = contents(data)
             subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-            code, said = service.refusal()
+            code, said = service.rejection()
             sentence(code, said)
             subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
             require(contents(data) == before, "the files have changed")
@@ -273,21 +273,21 @@ def read_only_at_start():
             require(set(service.login("a").subscriptions()) == {"b"}, "lost")
         with Service(data=os.path.join(disk, "new"), start=False) as service:
             subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-            sentence(*service.refusal())
+            sentence(*service.rejection())
 
 
 @case("unusable data directories: one sentence each", quick=True)
 def wrong_directory():
     with Service() as first:
         with Service(data=first.data, start=False) as second:
-            sentence(*second.refusal())
+            sentence(*second.rejection())
         first.login("a").subscribe("b")
         require(first.is_alive(), "the first one died")
     with Service(data="/proc/porchlight", start=False) as service:
-        sentence(*service.refusal())
+        sentence(*service.rejection())
     with Service(start=False) as service:
         open(service.data, "w").close()
-        sentence(*service.refusal())
+        sentence(*service.rejection())
 
 
 def sentence(code, said):
@@ -330,9 +330,9 @@ def make(folder, pages, dies):
 
 
 def try_damaged(damaged, chunks, what):
-    """Starts on damaged files: refused with them untouched, or everything is there.
+    """Starts on damaged files: rejected with them untouched, or everything is there.
 
-    Returns "refused", "started" or what was lost.
+    Returns "rejected", "started" or what was lost.
     """
     before = contents(damaged)
     with Service("--rate-limits", "off", data=damaged, start=False) as service:
@@ -344,10 +344,10 @@ def try_damaged(damaged, chunks, what):
             require(code > 0, "%s: ended with %s: %s", what, code, said[-300:])
             require(said.count("\n") == 0 and len(said) < 700, "%s: said %r", what, said[:700])
             after = contents(damaged)
-            require(after == before, "%s: refused, but %s changed", what,
+            require(after == before, "%s: rejected, but %s changed", what,
                     [name for name in set(after) | set(before)
                      if after.get(name) != before.get(name)])
-            return "refused"
+            return "rejected"
         service.port = int(line.strip().rsplit(b":", 1)[1])
         known = set()
         for account in ("a", "b"):

@@ -8,7 +8,7 @@ import time
 
 from disk import fill
 from loops import answers, held, threads
-from support import Closed, Refused, Service, case, require, say, small_disk, stalled_disk
+from support import Closed, Rejected, Service, case, require, say, small_disk, stalled_disk
 
 
 def mail(client, count):
@@ -50,7 +50,7 @@ class Reader(threading.Thread):
                 self.accept(mail(self.client, 1))
         except (Closed, OSError):
             pass
-        except (Refused, TimeoutError) as error:
+        except (Rejected, TimeoutError) as error:
             self.fault = "%s" % (error or type(error).__name__)
 
 
@@ -82,7 +82,7 @@ class Sender(threading.Thread):
                 self.sure = taken
         except (Closed, OSError):
             pass
-        except Refused as error:
+        except Rejected as error:
             # Takes do not keep up.
             if error.reason not in ("inbox_full", "sender_quota"):
                 self.fault = "%s" % error
@@ -150,16 +150,16 @@ def disk_full_messages():
             li.ok("take", {"id": old})
             due = [post(zs, "li", "before")]
             ballast = fill(disk)
-            refused = 0
+            rejected = 0
             for number in range(90):
                 try:
                     due.append(post(zs, "li", "x" * 40000))
-                except Refused as error:
+                except Rejected as error:
                     require((error.code, error.reason) == (503, "store_unavailable"), "%s", error)
-                    refused += 1
-                    if refused == 5:
+                    rejected += 1
+                    if rejected == 5:
                         break
-            require(refused, "90 messages found space on a full disk")
+            require(rejected, "90 messages found space on a full disk")
             # What was answered is read and handed out, as far as the window has room.
             seen = [m["id"] for m in mail(li, 1)]
             require(seen == due[:len(seen)], "%s, not %s", seen, due)
@@ -169,7 +169,7 @@ def disk_full_messages():
                 try:
                     due.append(post(zs, "li", "after"))
                     break
-                except Refused as error:
+                except Rejected as error:
                     require(error.reason == "store_unavailable", "%s", error)
                     require(time.monotonic() - begin < 10, "no recovery in 10 s")
                     time.sleep(0.05)

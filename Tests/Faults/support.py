@@ -43,7 +43,7 @@ class Closed(Exception):
     """The service has ended the connection."""
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """The service has answered with an error."""
 
     def __init__(self, error):
@@ -144,7 +144,7 @@ class Service:
         self.port = int(re.search(rb"ready on \S*:(\d+)", said).group(1))
         return time.monotonic() - begin
 
-    def refusal(self, seconds=60):
+    def rejection(self, seconds=60):
         """Starts what must not start; returns the exit code and what was said."""
         before = len(self.log_text())
         self.launch()
@@ -154,7 +154,7 @@ class Service:
             raise Started()
         if not ready:
             self.kill()
-            raise Broken("it neither started nor refused to")
+            raise Broken("it neither started nor rejected to")
         code = self.wait(seconds)
         return code, self.log_text()[before:].strip()
 
@@ -300,7 +300,7 @@ class Client:
             frame = self.take(max(0.001, end - time.monotonic()))
             if frame and frame.get("id") == number:
                 if "error" in frame:
-                    raise Refused(frame["error"])
+                    raise Rejected(frame["error"])
                 return frame["result"]
 
     def ok(self, method, params=None, wait=WAIT):

@@ -11,7 +11,7 @@ import struct
 import threading
 import time
 
-from support import Client, Closed, Refused, Service, case, require, say
+from support import Client, Closed, Rejected, Service, case, require, say
 
 SECRET = b"a secret of more than thirty-two bytes, for tests"
 
@@ -62,8 +62,8 @@ def login(port, source, account):
         try:
             client.ok("login", {"token": token(account), "device": "d", "sync": "none"})
             return told
-        except Refused as refusal:
-            require(refusal.reason == "overloaded", "%s", refusal)
+        except Rejected as rejection:
+            require(rejection.reason == "overloaded", "%s", rejection)
             told.append(0)
         except Closed:
             require(client.closing and client.closing["code"] == 4504, "%s", client.closing)

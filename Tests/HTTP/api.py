@@ -156,7 +156,7 @@ class Case(unittest.TestCase):
         return answer.json
 
     def problem(self, status, reason, *positional, **named):
-        """A refusal, of a form that every one has."""
+        """A rejection, of a form that every one has."""
         answer = self.ask(*positional, **named)
         self.assertEqual(answer.status, status, answer)
         self.assertEqual(answer.headers["Content-Type"], "application/problem+json")

@@ -2,7 +2,7 @@
 
 Each stream is one or more requests, some of them changed so that most are wrong, and the client's
 end. What h11 reads must be answered, in order and with the status that it has to have; what it
-refuses must be refused; and the connection must go on, or end, after the same request.
+rejects must be rejected; and the connection must go on, or end, after the same request.
 """
 
 import os
@@ -59,10 +59,10 @@ def stream(chance):
 
 def is_stricter(head):
     """Whether this server ends a connection that h11 goes on with: each has its reason in an RFC,
-    and is refused at once."""
+    and is rejected at once."""
     names = [name for name, _ in head.headers]
     return (
-        # 9112, 6.1: such a request may be refused, and must be the last.
+        # 9112, 6.1: such a request may be rejected, and must be the last.
         b"transfer-encoding" in names and (b"content-length" in names or head.http_version < b"1.1")
         # 9110, 2.5: only HTTP/1 is spoken here.
         or not head.http_version.startswith(b"1.")
@@ -91,7 +91,7 @@ def status(head):
 
 def as_h11_reads(data):
     """The requests that h11 reads, each with the status it has to have; how it ends: `end` (with
-    the client's), `close` (after the last of them), or `refuse` (something behind it); and the
+    the client's), `close` (after the last of them), or `reject` (something behind it); and the
     method of that, if its head is read."""
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=1 << 20)
     connection.receive_data(data)
@@ -104,8 +104,8 @@ def as_h11_reads(data):
             if isinstance(head, h11.ConnectionClosed):
                 return heads, "end", None
             if is_stricter(head):
-                # What is wrong with the head itself is refused before its method is known.
-                return heads, "refuse", head.method if head.method == b"CONNECT" else None
+                # What is wrong with the head itself is rejected before its method is known.
+                return heads, "reject", head.method if head.method == b"CONNECT" else None
             event = head
             while not isinstance(event, h11.EndOfMessage):
                 event = connection.next_event()
@@ -116,7 +116,7 @@ def as_h11_reads(data):
                 return heads, "close", None
             connection.start_next_cycle()
     except h11.RemoteProtocolError:
-        return heads, "refuse", head and head.method
+        return heads, "reject", head and head.method
 
 
 def responses(data, methods):
@@ -172,9 +172,9 @@ def difference(data, got):
     """What is not as it is with h11; None: nothing."""
     heads, end, method = as_h11_reads(data)
     served = responses(got, [method for method, _ in heads] + [method])
-    if end != "refuse" and len(served) != len(heads):
+    if end != "reject" and len(served) != len(heads):
         return "%d responses to %d requests (%s)" % (len(served), len(heads), end)
-    if end == "refuse" and not 0 <= len(served) - len(heads) <= 1:
+    if end == "reject" and not 0 <= len(served) - len(heads) <= 1:
         return "%d responses to %d requests and a wrong one" % (len(served), len(heads))
     for (method, expected), (code, closes) in zip(heads, served):
         if expected not in (None, code):
@@ -195,7 +195,7 @@ def main():
     print("h11 %s, %d streams, seed %d" % (h11.__version__, count, seed), flush=True)
     chance = random.Random(seed)
     service = api.Service(keys=())
-    read = refused = 0
+    read = rejected = 0
     try:
         for number in range(count):
             data = stream(chance)
@@ -210,12 +210,12 @@ def main():
                 sys.exit("stream %d: %s\nsent %r\ngot %r" % (number, problem, data, got))
             heads, end, _ = as_h11_reads(data)
             read += len(heads)
-            refused += end == "refuse"
+            rejected += end == "reject"
     finally:
         service.close()
-    print("%d requests answered, %d refused, as by h11" % (read, refused))
-    if read < count / 2 or refused < count / 5:
-        sys.exit("too few are read or refused for this to show anything")
+    print("%d requests answered, %d rejected, as by h11" % (read, rejected))
+    if read < count / 2 or rejected < count / 5:
+        sys.exit("too few are read or rejected for this to show anything")
 
 
 main()

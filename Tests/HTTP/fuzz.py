@@ -11,7 +11,7 @@ seconds = sys.argv[2] if len(sys.argv) > 2 else "30"
 seed = sys.argv[3] if len(sys.argv) > 3 else "1"
 
 here = os.path.dirname(os.path.abspath(__file__))
-# With passwords: otherwise their operations are refused.
+# With passwords: otherwise their operations are rejected.
 service = Service("--rate-limits", "off", "--auth", "password")
 try:
     code = subprocess.call([

@@ -23,9 +23,9 @@ class Operations(Case):
         names = ["batch-%d" % n for n in range(500)]
         answer = self.good("POST", "/v1/states", {"type": 1, "accounts": names})
         self.assertEqual([s["publisher"] for s in answer["states"]], names)
-        refused = self.problem(422, "too_many", "POST", "/v1/states",
-                               {"type": 1, "accounts": names + ["one more"]})
-        self.assertEqual(refused.members["limit"], 500)
+        rejected = self.problem(422, "too_many", "POST", "/v1/states",
+                                {"type": 1, "accounts": names + ["one more"]})
+        self.assertEqual(rejected.members["limit"], 500)
 
     def test_states_that_fill_several_frames_come_whole(self):
         text = "\u0001" * 4000
@@ -157,7 +157,7 @@ class Operations(Case):
         self.assertEqual(self.good("DELETE", "/v1/accounts/away/messages"), {"discarded": 0})
         self.assertEqual(self.good("DELETE", "/v1/accounts/nobody-yet/messages"), {"discarded": 0})
 
-    def test_messages_that_are_refused(self):
+    def test_messages_that_are_rejected(self):
         path = "/v1/messages"
         for body, status, reason, field in (
                 ({"body": "x"}, 422, "missing_field", "accounts"),
@@ -215,8 +215,8 @@ class Operations(Case):
         body = {"type": 1, "expiry": 600, "publishers": ["other", "shy"]}
         self.assertEqual(self.good("PUT", path, {"visibility": "approved"}),
                          {"visibility": "approved"})
-        refused = self.problem(403, "not_permitted", "POST", subscriptions, body)
-        self.assertEqual(refused.members["failed"],
+        rejected = self.problem(403, "not_permitted", "POST", subscriptions, body)
+        self.assertEqual(rejected.members["failed"],
                          [{"publisher": "shy", "reason": "not_permitted"}])
         self.assertEqual(self.good("GET", subscriptions)["count"], 0)
         self.assertEqual(self.good("PUT", path, {"visibility": "default"}), {"visibility": "open"})
@@ -247,8 +247,8 @@ class Operations(Case):
         self.assertEqual(self.good("DELETE", "/v1/accounts/nobody/devices/d"),
                          {"device": {"device": "d"}})
 
-    def test_devices_that_are_refused(self):
-        path = "/v1/accounts/refused/devices/d"
+    def test_devices_that_are_rejected(self):
+        path = "/v1/accounts/rejected/devices/d"
         long = ["t%02d" % n + "x" * 37 for n in range(26)]
         for body, reason, members in (
                 ({}, "nothing_set", {}),
@@ -274,7 +274,7 @@ class Operations(Case):
         self.problem(422, "invalid_name", "PUT", "/v1/accounts/a/devices/%20", {"alias": "a"})
         self.problem(405, "method_not_allowed", "POST", path, {"alias": "a"})
         self.assertEqual(self.service.ask("GET", "/v1/accounts/a/devices", key=False).status, 401)
-        self.assertEqual(self.good("GET", "/v1/accounts/refused/devices"), {"devices": []})
+        self.assertEqual(self.good("GET", "/v1/accounts/rejected/devices"), {"devices": []})
 
     def test_sessions_are_listed_and_ended(self):
         clients = [self.service.connect() for _ in range(3)]
@@ -340,13 +340,13 @@ class Operations(Case):
         connection.close()
 
 
-class Refusals(Case):
+class Rejections(Case):
     def test_of_the_service_come_as_they_are(self):
         path = "/v1/accounts/a/statuses/1"
-        refused = self.problem(422, "out_of_range", "PUT", path, {"value": 10001, "expiry": 59})
-        self.assertEqual(refused.members, {"field": "expiry", "min": 60, "max": 604800})
-        refused = self.problem(422, "reserved_value", "PUT", path, {"value": 2})
-        self.assertEqual(refused.members["min"], 10000)
+        rejected = self.problem(422, "out_of_range", "PUT", path, {"value": 10001, "expiry": 59})
+        self.assertEqual(rejected.members, {"field": "expiry", "min": 60, "max": 604800})
+        rejected = self.problem(422, "reserved_value", "PUT", path, {"value": 2})
+        self.assertEqual(rejected.members["min"], 10000)
         self.problem(422, "missing_field", "PUT", path, {})
         self.problem(422, "wrong_type", "PUT", path, {"value": "10001"})
         self.problem(422, "wrong_type", "PUT", path, {"value": 10001.5})
@@ -415,10 +415,10 @@ class Refusals(Case):
             names = ["q%d-%d" % (number, n) for n in range(100)]
             self.good("POST", "/v1/accounts/full/subscriptions",
                       {"type": 1, "expiry": 600, "publishers": names})
-        refused = self.problem(409, "subscription_quota", "POST",
-                               "/v1/accounts/full/subscriptions",
-                               {"type": 1, "expiry": 600, "publishers": ["one more"]})
-        self.assertEqual((refused.members["limit"], refused.members["count"]), (3000, 3000))
+        rejected = self.problem(409, "subscription_quota", "POST",
+                                "/v1/accounts/full/subscriptions",
+                                {"type": 1, "expiry": 600, "publishers": ["one more"]})
+        self.assertEqual((rejected.members["limit"], rejected.members["count"]), (3000, 3000))
 
     def test_publishing_above_the_rate_limit_gets_a_retry_after(self):
         body = json.dumps({"value": 10001})
@@ -432,9 +432,9 @@ class Refusals(Case):
                 status = 200
                 while status == 200:
                     status, headers, body = self.next_response(responses)
-        refusal = json.loads(body)
-        self.assertEqual((status, refusal["reason"]), (429, "rate_limited"))
-        self.assertEqual(headers["retry-after"], str(refusal["retryAfter"]))
+        rejection = json.loads(body)
+        self.assertEqual((status, rejection["reason"]), (429, "rate_limited"))
+        self.assertEqual(headers["retry-after"], str(rejection["retryAfter"]))
 
     @staticmethod
     def next_response(responses):
@@ -481,21 +481,21 @@ class WithoutKeys(Case):
 
 
 class Starting(unittest.TestCase):
-    def refusal(self, *flags, **options):
+    def rejection(self, *flags, **options):
         with self.assertRaises(porchlight.Closed) as caught:
             Service(*flags, **options).close()
         return str(caught.exception)
 
     def test_without_keys_it_listens_on_loopback_only(self):
-        self.assertIn("set server-key", self.refusal(keys=(), http="0.0.0.0:0"))
+        self.assertIn("set server-key", self.rejection(keys=(), http="0.0.0.0:0"))
 
-    def test_an_address_that_is_none_is_refused(self):
-        self.assertIn("address", self.refusal(http="example.com:1"))
+    def test_an_address_that_is_none_is_rejected(self):
+        self.assertIn("address", self.rejection(http="example.com:1"))
 
-    def test_an_address_that_is_taken_is_refused(self):
+    def test_an_address_that_is_taken_is_rejected(self):
         service = Service()
         self.assertIn("Cannot listen on",
-                      self.refusal(http="127.0.0.1:%d" % service.http_port))
+                      self.rejection(http="127.0.0.1:%d" % service.http_port))
         service.close()
 
     def test_it_ends_in_order(self):

@@ -50,7 +50,7 @@ class Console(Case):
         for name in names:
             if not name.startswith(("#", "data:")):
                 self.assertEqual(self.file(name).status, 200, name)
-        # The policy would refuse them.
+        # The policy would reject them.
         self.assertNotRegex(text, r"<style|<script>|\sstyle=|\son[a-z]+=")
 
     def test_other_paths_lead_to_the_page(self):
@@ -82,8 +82,8 @@ class Console(Case):
             answer = self.file(name)
             self.assertEqual((answer.status, answer.reason), (404, "not_found"), name)
         for path in ("/console/", "/console", "/"):
-            refused = self.problem(405, "method_not_allowed", "POST", path, {}, key=None)
-            self.assertEqual(refused.headers["Allow"], "GET, HEAD")
+            rejected = self.problem(405, "method_not_allowed", "POST", path, {}, key=None)
+            self.assertEqual(rejected.headers["Allow"], "GET, HEAD")
 
 
 class Off(Case):

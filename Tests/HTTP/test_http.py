@@ -29,7 +29,7 @@ class HTTP(Case):
         got = self.service.raw(data)
         return [int(part[:3]) for part in got.split(b"HTTP/1.1 ")[1:]]
 
-    def refused(self, status, data):
+    def rejected(self, status, data):
         """The one response to these bytes, which is a problem document, and the last."""
         got = self.service.raw(data)
         head, _, body = got.partition(b"\r\n\r\n")
@@ -50,9 +50,9 @@ class HTTP(Case):
             body = b"PUT /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nUpgrade: x\r\n\r\nabc"
             self.assertEqual(self.statuses(body + LIVEZ), [405, 200])
 
-    def test_connect_is_refused_and_is_the_last(self):
+    def test_connect_is_rejected_and_is_the_last(self):
         for target in (b"a:1", b"/livez", b"http://a/livez"):
-            self.refused(501, b"CONNECT " + target + b" HTTP/1.1\r\nHost: a\r\n\r\n" + LIVEZ)
+            self.rejected(501, b"CONNECT " + target + b" HTTP/1.1\r\nHost: a\r\n\r\n" + LIVEZ)
 
     def test_the_body_is_wanted_when_the_client_asks(self):
         body = b'{"type":1,"accounts":["a"]}'
@@ -66,7 +66,7 @@ class HTTP(Case):
             stream.sendall(body)
             self.assertEqual(answers.readline(), b"HTTP/1.1 200 OK\r\n")
 
-    def test_a_body_that_is_refused_is_not_wanted(self):
+    def test_a_body_that_is_rejected_is_not_wanted(self):
         with self.connect() as stream:
             stream.sendall(b"POST /v1/states HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
                            b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n")
@@ -107,12 +107,12 @@ class HTTP(Case):
     def test_later_versions_of_http_1_are_read_as_1_1(self):
         self.assertEqual(self.statuses(LIVEZ.replace(b"1.1", b"1.9")), [200])
         for version in (b"0.9", b"2.0", b"3.1"):
-            self.refused(505, LIVEZ.replace(b"1.1", version))
+            self.rejected(505, LIVEZ.replace(b"1.1", version))
 
     def test_there_is_one_host(self):
-        self.refused(400, b"GET /livez HTTP/1.1\r\n\r\n")
-        self.refused(400, b"GET /livez HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n")
-        self.refused(400, b"GET /livez HTTP/1.1\r\nHost: a\r\nhOST:\r\n\r\n")
+        self.rejected(400, b"GET /livez HTTP/1.1\r\n\r\n")
+        self.rejected(400, b"GET /livez HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n")
+        self.rejected(400, b"GET /livez HTTP/1.1\r\nHost: a\r\nhOST:\r\n\r\n")
         for host in ("[evil.com]", "[::1].evil.com", "[::1", "a b", "a/b", "a@b", "a:x", "a:99999",
                      "a\u00e9", "a:1:2", ":80", "[::1]x", "[]", "a%", "a\\b", "<a>", "a,b c"):
             request = "GET /livez HTTP/1.1\r\nHost: %s\r\n\r\n" % host
@@ -158,11 +158,11 @@ class HTTP(Case):
 
     def test_what_is_too_long_is_said_to_be(self):
         long = b"x" * 60_000
-        problem = self.refused(414, b"GET /" + long + b" HTTP/1.1\r\nHost: a\r\n\r\n")
+        problem = self.rejected(414, b"GET /" + long + b" HTTP/1.1\r\nHost: a\r\n\r\n")
         self.assertEqual((problem["reason"], problem["limit"]), ("target_too_long", 49152))
-        problem = self.refused(431, b"GET /livez HTTP/1.1\r\nHost: a\r\nX: " + long + b"\r\n\r\n")
+        problem = self.rejected(431, b"GET /livez HTTP/1.1\r\nHost: a\r\nX: " + long + b"\r\n\r\n")
         self.assertEqual((problem["reason"], problem["limit"]), ("fields_too_large", 32768))
-        problem = self.refused(431, b"GET /livez HTTP/1.1\r\n" + b"X: y\r\n" * 101 + b"\r\n")
+        problem = self.rejected(431, b"GET /livez HTTP/1.1\r\n" + b"X: y\r\n" * 101 + b"\r\n")
         self.assertEqual((problem["reason"], problem["limit"]), ("fields_too_large", 100))
 
     def test_what_is_no_http_has_a_problem_document(self):
@@ -174,10 +174,10 @@ class HTTP(Case):
                      b"GET /livez HTTP/1.1\r\n folded: a\r\n\r\n",
                      b"GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
                      b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"):
-            self.assertEqual(self.refused(400, data)["reason"], "invalid_request")
+            self.assertEqual(self.rejected(400, data)["reason"], "invalid_request")
         for coding in (b"gzip", b"identity", b"gzip, chunked", b"chunked, chunked"):
-            self.refused(501, b"POST /livez HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: " + coding
-                         + b"\r\n\r\n")
+            self.rejected(501, b"POST /livez HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: " + coding
+                          + b"\r\n\r\n")
         self.assertEqual(
             self.statuses(b"BREW /livez HTTP/1.1\r\nHost: a\r\n\r\n" + LIVEZ), [501, 200])
 
@@ -272,8 +272,8 @@ class Bytes(unittest.TestCase):
         # What is small is answered, and so is what is large when there is room again.
         for method, path in (("GET", "/livez"), ("GET", "/v1/accounts/heavy-1/state?type=7000")):
             self.assertEqual(self.service.ask(method, path).status, 200)
-        refused = self.service.ask("POST", "/v1/states", {"type": 7000, "accounts": names})
-        self.assertEqual((refused.status, refused.reason), (503, "overloaded"))
+        rejected = self.service.ask("POST", "/v1/states", {"type": 7000, "accounts": names})
+        self.assertEqual((rejected.status, rejected.reason), (503, "overloaded"))
         for stream in streams:
             stream.close()
         for _ in range(200):

@@ -159,7 +159,7 @@ class Handshakes(Secured):
             with self.assertRaisesRegex(ssl.SSLError, "no application protocol"):
                 self.socket(offered)
 
-    def test_old_versions_are_refused(self):
+    def test_old_versions_are_rejected(self):
         for version in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
             made = tls.context(())
             made.set_ciphers("ALL:@SECLEVEL=0")

@@ -34,7 +34,7 @@ class Questions(Case):
         self.assertGreater(top["gauges"]["memoryBytes"], 0)
         self.assertEqual(len(self.good("GET", "/v1/top?limit=1")["publishers"]), 1)
 
-    def test_top_that_is_refused(self):
+    def test_top_that_is_rejected(self):
         for limit in (0, 101):
             answer = self.problem(422, "out_of_range", "GET", "/v1/top?limit=%d" % limit)
             self.assertEqual(answer.members, {"field": "limit", "min": 1, "max": 100})
@@ -71,7 +71,7 @@ class Questions(Case):
         self.assertEqual((facts["type"], facts["subscriber"]["known"]), (100, False))
         self.assertIn("the service does not know x now", facts["story"][0])
 
-    def test_why_that_is_refused(self):
+    def test_why_that_is_rejected(self):
         for path, field in (("?publisher=b", "subscriber"), ("?subscriber=a", "publisher")):
             answer = self.problem(422, "missing_field", "GET", "/v1/why" + path)
             self.assertEqual(answer.members["field"], field)

@@ -64,11 +64,11 @@ class ReadOnly(Case):
             yield method, path, is_public, answer.status, reason
 
     def test_every_operation(self):
-        allowed, refused = [], []
+        allowed, rejected = [], []
         for method, path, is_public, status, reason in self.ask_all(READING):
             name = "%s %s" % (method, path)
             if (status, reason) == (403, "read_only_key"):
-                refused.append(name)
+                rejected.append(name)
                 self.assertFalse(is_public, name)
                 self.assertTrue(method != "GET" or name in SECRET, name)
                 self.assertNotEqual(name, "POST /v1/states")
@@ -78,8 +78,8 @@ class ReadOnly(Case):
                 self.assertTrue(method == "GET" or name == "POST /v1/states", name)
                 self.assertNotIn(status, (401, 403, 405), name)
         self.assertGreater(len(allowed), 18)
-        self.assertIn("DELETE /v1/accounts/{account}/sessions/{device}", refused)
-        self.assertGreater(len(refused), 16)
+        self.assertIn("DELETE /v1/accounts/{account}/sessions/{device}", rejected)
+        self.assertGreater(len(rejected), 16)
 
     def test_other_keys_may_do_all(self):
         for method, path, _, status, reason in self.ask_all(KEY):
@@ -94,7 +94,7 @@ class ReadOnly(Case):
         self.assertEqual(state["status"]["value"], 10001)
         self.assertEqual(self.ask("HEAD", "/v1/stats", key=READING).status, 200)
 
-    def test_what_is_refused_changes_nothing_and_says_why(self):
+    def test_what_is_rejected_changes_nothing_and_says_why(self):
         client = self.service.connect()
         client.login("kept", "d")
         path = "/v1/accounts/kept/sessions/d"
@@ -107,7 +107,7 @@ class ReadOnly(Case):
                              ["sessions"]), 1)
         self.assertEqual(self.good("DELETE", path, key=KEY), {"kicked": 1})
 
-    def test_a_large_body_is_refused_before_it_is_read(self):
+    def test_a_large_body_is_rejected_before_it_is_read(self):
         said = self.service.raw(
             b"PUT /v1/accounts/a/statuses/1 HTTP/1.1\r\nHost: localhost\r\n"
             b"Content-Type: application/json\r\nContent-Length: 200000\r\n"

@@ -35,7 +35,7 @@ class Rough(Case):
             self.assertTrue(got == b"" or got.startswith((b"HTTP/1.1 4", b"HTTP/1.1 505 ")), (data[:60], got[:60]))
         self.assert_serves()
 
-    def test_several_hosts_are_refused(self):
+    def test_several_hosts_are_rejected(self):
         for second in ("localhost", "example.com", ""):
             got = self.service.raw(
                 ("GET /livez HTTP/1.1\r\nHost: localhost\r\nhOST: %s\r\nConnection: close\r\n\r\n"
@@ -43,7 +43,7 @@ class Rough(Case):
             self.assertTrue(got.startswith(b"HTTP/1.1 400 "), got)
             self.assertIn(b'"detail":"The request must have one `Host`."', got)
 
-    def test_smuggling_is_refused(self):
+    def test_smuggling_is_rejected(self):
         got = self.service.raw(
             ("POST /v1/states HTTP/1.1\r\n" + HEAD + "Content-Type: application/json\r\n"
              "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"

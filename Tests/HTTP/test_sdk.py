@@ -97,8 +97,8 @@ class Files(Case):
             answer = self.file(name)
             self.assertEqual((answer.status, answer.reason), (404, "not_found"), name)
         self.assertIn("/sdk/index.js", self.file("none.js").json["detail"])
-        refused = self.problem(405, "method_not_allowed", "POST", "/sdk/index.js", {}, key=None)
-        self.assertEqual(refused.headers["Allow"], "GET, HEAD")
+        rejected = self.problem(405, "method_not_allowed", "POST", "/sdk/index.js", {}, key=None)
+        self.assertEqual(rejected.headers["Allow"], "GET, HEAD")
 
     def test_the_rest_of_the_api_is_not_for_other_origins(self):
         for path in ("/v1/stats", "/livez", "/openapi.json", "/sdk/none.js"):

@@ -151,7 +151,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
         #expect(error == (scheme == "http" ? .noResponse(why) : .cannotConnect("TLS: \(why)")))
     }
 
-    // At `::1`, which is tried first, the connection is refused.
+    // At `::1`, which is tried first, the connection is rejected.
     @Test func `is not confused with an address that was tried before`() async throws {
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
         let peer = try LoopbackServer(answering: Array("\(head)zz\r\n".utf8))

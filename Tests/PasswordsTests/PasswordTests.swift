@@ -31,7 +31,7 @@ import Testing
         0, 0x7, 0x9, 0xA, 0x7F, 0x85, 0x378, 0x6DD, 0x1100, 0x115F, 0x180E, 0x2028, 0x202E, 0x2FF0,
         0xE000, 0xFDD0, 0xFFF9, 0xFFFD, 0xFFFE, 0xE0041, 0x10FFFD, 0x10FFFF,
     ])
-    func `with some characters are refused`(value: UInt32) throws {
+    func `with some characters are rejected`(value: UInt32) throws {
         let scalar = Character(try #require(Unicode.Scalar(value)))
         for typed in ["\(scalar)", "a\(scalar)b"] {
             #expect(throws: PasswordError.forbiddenCharacter) { try Password(bytes(typed)) }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{627}1", "1\u{627}", "\u{627}a\u{627}", "a\u{5D0}", "שלום123"])
-    func `with letters of both directions are refused`(typed: String) {
+    func `with letters of both directions are rejected`(typed: String) {
         #expect(throws: PasswordError.mixedDirections) { try Password(bytes(typed)) }
     }
 

@@ -84,7 +84,7 @@ import Testing
         (0, 4_096, 20, 32), (65, 4_096, 20, 32), (16, 0, 20, 32), (16, -1, 20, 32),
         (16, 1_000_001, 20, 32), (16, 4_096, 19, 32), (16, 4_096, 20, 20),
     ])
-    func `with impossible parts are refused`(
+    func `with impossible parts are rejected`(
         salt: Int, iterations: Int, sha1: Int, sha256: Int
     ) {
         func zeros(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }

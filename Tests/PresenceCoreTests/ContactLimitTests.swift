@@ -20,19 +20,19 @@ import Testing
         let world = world(requests: 5)
         let server = world.appServer()
         for number in 0..<3 {
-            #expect(ask(world, "stranger\(number)") != .refused(.requestQuota))
+            #expect(ask(world, "stranger\(number)") != .rejected(.requestQuota))
         }
-        #expect(ask(world, "stranger3") == .refused(.requestQuota))
+        #expect(ask(world, "stranger3") == .rejected(.requestQuota))
         for name in ["friend0", "friend1", "friend2"] {
             world.relate(server, name, .describe(.none), for: "bob")
         }
-        #expect(ask(world, "friend0") != .refused(.requestQuota))
-        #expect(ask(world, "friend1") != .refused(.requestQuota))
-        #expect(ask(world, "friend2") == .refused(.requestQuota))
+        #expect(ask(world, "friend0") != .rejected(.requestQuota))
+        #expect(ask(world, "friend1") != .rejected(.requestQuota))
+        #expect(ask(world, "friend2") == .rejected(.requestQuota))
         // Two of three strangers are left, so there is room for one more.
         world.say(server, .unsubscribed, to: "stranger0", for: "bob")
-        #expect(ask(world, "stranger3") != .refused(.requestQuota))
-        #expect(ask(world, "stranger4") == .refused(.requestQuota))
+        #expect(ask(world, "stranger3") != .rejected(.requestQuota))
+        #expect(ask(world, "stranger4") == .rejected(.requestQuota))
         world.checkInvariants()
     }
 
@@ -71,7 +71,7 @@ import Testing
         let server = world.appServer()
         func describe(_ name: String, _ action: ContactAction) -> Bool {
             world.relate(server, name, action, for: "bob")
-            return world.take(server).last != .refused(.contactQuota)
+            return world.take(server).last != .rejected(.contactQuota)
         }
         // 5,100 bytes in all.
         #expect(describe("a", try label(1_023, 3)))

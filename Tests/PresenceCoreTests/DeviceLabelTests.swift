@@ -4,11 +4,11 @@ import Testing
 
 private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-/// The refusal of a change, if there is one.
-private func refusal(
+/// The rejection of a change, if there is one.
+private func rejection(
     _ change: DeviceChange, to before: DeviceLabels = .none
-) -> Refusal? {
-    do throws(Refusal) {
+) -> Rejection? {
+    do throws(Rejection) {
         _ = try change.applied(to: before)
         return nil
     } catch {
@@ -16,10 +16,10 @@ private func refusal(
     }
 }
 
-private func refusal(alias: String) -> Refusal? { refusal(DeviceChange(alias: bytes(alias))) }
+private func rejection(alias: String) -> Rejection? { rejection(DeviceChange(alias: bytes(alias))) }
 
-private func refusal(tags: [String]) -> Refusal? {
-    refusal(DeviceChange(tags: tags.map(bytes)))
+private func rejection(tags: [String]) -> Rejection? {
+    rejection(DeviceChange(tags: tags.map(bytes)))
 }
 
 /// The rule for aliases and tags.
@@ -29,8 +29,8 @@ private func refusal(tags: [String]) -> Refusal? {
         "\u{20000}", "user_42", "会员VIP",
     ])
     func `may have letters, digits, underscores and characters of Han`(label: String) {
-        #expect(refusal(alias: label) == nil)
-        #expect(refusal(tags: [label]) == nil)
+        #expect(rejection(alias: label) == nil)
+        #expect(rejection(tags: [label]) == nil)
     }
 
     /// Neighbours of what is allowed, numerals and marks of Chinese and Japanese texts, letters
@@ -43,50 +43,50 @@ private func refusal(tags: [String]) -> Refusal? {
     func `must not have others, of which the first is told`(text: String) throws {
         let character = try #require(text.unicodeScalars.first)
         #expect(
-            refusal(alias: "中\(text)😀")
-                == Refusal(.invalidAlias, field: .alias, character: character))
+            rejection(alias: "中\(text)😀")
+                == Rejection(.invalidAlias, field: .alias, character: character))
         #expect(
-            refusal(tags: ["ok", "x", text])
-                == Refusal(.invalidTag, field: .tags, index: 2, character: character))
+            rejection(tags: ["ok", "x", text])
+                == Rejection(.invalidTag, field: .tags, index: 2, character: character))
     }
 
     @Test func `that look like one character may be two`() {
         #expect(
-            refusal(alias: "e\u{301}")
-                == Refusal(.invalidAlias, field: .alias, character: "\u{301}"))
+            rejection(alias: "e\u{301}")
+                == Rejection(.invalidAlias, field: .alias, character: "\u{301}"))
     }
 
     @Test func `that are no UTF-8 have a replacement character`() {
         for label in [[0xFF], [0x61, 0xE4, 0xB8], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]] {
             #expect(
-                refusal(DeviceChange(alias: label))
-                    == Refusal(.invalidAlias, field: .alias, character: "\u{FFFD}"))
+                rejection(DeviceChange(alias: label))
+                    == Rejection(.invalidAlias, field: .alias, character: "\u{FFFD}"))
         }
     }
 
     @Test func `have at most 40 bytes`() {
         let long = String(repeating: "中", count: 13)
-        #expect(refusal(alias: long + "a") == nil)
+        #expect(rejection(alias: long + "a") == nil)
         #expect(
-            refusal(alias: long + "ab")
-                == Refusal(.aliasTooLong, field: .alias, limit: 40, count: 41))
-        #expect(refusal(tags: ["b", long + "a"]) == nil)
+            rejection(alias: long + "ab")
+                == Rejection(.aliasTooLong, field: .alias, limit: 40, count: 41))
+        #expect(rejection(tags: ["b", long + "a"]) == nil)
         #expect(
-            refusal(tags: ["b", "b", long + "中"])
-                == Refusal(.tagTooLong, field: .tags, limit: 40, count: 42, index: 2))
+            rejection(tags: ["b", "b", long + "中"])
+                == Rejection(.tagTooLong, field: .tags, limit: 40, count: 42, index: 2))
     }
 
     @Test func `that are tags are not empty, and at most 100`() {
         #expect(
-            refusal(tags: ["a", ""]) == Refusal(.invalidTag, field: .tags, index: 1))
+            rejection(tags: ["a", ""]) == Rejection(.invalidTag, field: .tags, index: 1))
         let hundred = (0..<100).map { "t\($0)" }
-        #expect(refusal(tags: hundred + hundred) == nil)
+        #expect(rejection(tags: hundred + hundred) == nil)
         #expect(
-            refusal(tags: hundred + hundred + ["one"])
-                == Refusal(.tooManyTags, field: .tags, limit: 100, count: 101))
+            rejection(tags: hundred + hundred + ["one"])
+                == Rejection(.tooManyTags, field: .tags, limit: 100, count: 101))
         #expect(
-            refusal(tags: hundred + hundred + [""])
-                == Refusal(.tooManyTags, field: .tags, limit: 100, count: 101))
+            rejection(tags: hundred + hundred + [""])
+                == Rejection(.tooManyTags, field: .tags, limit: 100, count: 101))
     }
 
     @Test func `have at most 1,024 bytes together, with those that stay`() throws {
@@ -97,13 +97,13 @@ private func refusal(tags: [String]) -> Refusal? {
         let full = try DeviceChange(alias: alias, tags: tags + tags).applied(to: .none)
         #expect(full.tags.count == 25)
         tags[24].append(0x75)
-        let expected = Refusal(.labelsTooLong, limit: 1_024, count: 1_025)
-        #expect(refusal(DeviceChange(alias: alias, tags: tags)) == expected)
-        #expect(refusal(DeviceChange(tags: tags), to: full) == expected)
-        #expect(refusal(DeviceChange(alias: [], tags: tags), to: full) == nil)
-        #expect(refusal(DeviceChange(alias: Array(alias.dropLast()), tags: tags)) == nil)
+        let expected = Rejection(.labelsTooLong, limit: 1_024, count: 1_025)
+        #expect(rejection(DeviceChange(alias: alias, tags: tags)) == expected)
+        #expect(rejection(DeviceChange(tags: tags), to: full) == expected)
+        #expect(rejection(DeviceChange(alias: [], tags: tags), to: full) == nil)
+        #expect(rejection(DeviceChange(alias: Array(alias.dropLast()), tags: tags)) == nil)
         let others = try DeviceChange(tags: tags).applied(to: .none)
-        #expect(refusal(DeviceChange(alias: alias), to: others) == expected)
+        #expect(rejection(DeviceChange(alias: alias), to: others) == expected)
     }
 }
 
@@ -143,25 +143,25 @@ private func refusal(tags: [String]) -> Refusal? {
     }
 
     @Test func `name at least one of three`() {
-        #expect(refusal(DeviceChange(), to: Self.before) == Refusal(.nothingSet))
+        #expect(rejection(DeviceChange(), to: Self.before) == Rejection(.nothingSet))
     }
 
     @Test func `may have a push address of 2,048 bytes, whatever it says`() {
-        #expect(refusal(DeviceChange(pushAddress: [UInt8](repeating: 0, count: 2_048))) == nil)
+        #expect(rejection(DeviceChange(pushAddress: [UInt8](repeating: 0, count: 2_048))) == nil)
         #expect(
-            refusal(DeviceChange(pushAddress: [UInt8](repeating: 0x22, count: 2_049)))
-                == Refusal(.tooLong, field: .pushAddress, limit: 2_048, count: 2_049))
+            rejection(DeviceChange(pushAddress: [UInt8](repeating: 0x22, count: 2_049)))
+                == Rejection(.tooLong, field: .pushAddress, limit: 2_048, count: 2_049))
     }
 
     /// One defect of each kind; each is found when those before it are gone.
-    @Test func `are refused for the first defect in the order of the table`() {
+    @Test func `are rejected for the first defect in the order of the table`() {
         let long = String(repeating: "x", count: 41)
         let many = (0..<100).map { "t\($0)" }
         var change = DeviceChange(
             alias: bytes(long + "."), tags: (many + [long, long + "."]).map(bytes),
             pushAddress: [UInt8](repeating: 0x78, count: 2_049))
-        var reasons: [Refusal.Reason?] = []
-        func check() { reasons.append(refusal(change)?.reason) }
+        var reasons: [Rejection.Reason?] = []
+        func check() { reasons.append(rejection(change)?.reason) }
         check()
         change.alias = bytes(long)
         check()
@@ -204,11 +204,11 @@ private func refusal(tags: [String]) -> Refusal? {
     }
 
     @Test func `cost effects no memory`() {
-        #expect(MemoryLayout<Refusal>.size <= 106, "a refusal has room for the new members")
-        let refusal = Refusal(.invalidTag, min: 3, max: 4, index: 99, character: "\u{10FFFF}")
-        #expect(refusal.index == 99 && refusal.character == "\u{10FFFF}")
-        #expect(refusal.min == 3 && refusal.max == 4)
-        let without = Refusal(.invalidTag, min: 3, max: 4)
-        #expect(without.index == nil && without.character == nil && without != refusal)
+        #expect(MemoryLayout<Rejection>.size <= 106, "a rejection has room for the new members")
+        let rejection = Rejection(.invalidTag, min: 3, max: 4, index: 99, character: "\u{10FFFF}")
+        #expect(rejection.index == 99 && rejection.character == "\u{10FFFF}")
+        #expect(rejection.min == 3 && rejection.max == 4)
+        let without = Rejection(.invalidTag, min: 3, max: 4)
+        #expect(without.index == nil && without.character == nil && without != rejection)
     }
 }

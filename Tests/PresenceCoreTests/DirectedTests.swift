@@ -78,7 +78,7 @@ import Testing
         let native = world.login("alice")
         _ = world.take(native)
         world.direct(native, "bob")
-        #expect(world.take(native) == [.refused(.forbidden)])
+        #expect(world.take(native) == [.rejected(.forbidden)])
     }
 
     @Test func `asks for no consent, and not for the sender's visibility`() {
@@ -392,7 +392,7 @@ import Testing
         for number in 0..<max { world.direct(alice, "nobody\(number)") }
         #expect(world.take(alice) == Array(repeating: .done, count: max))
         world.direct(alice, "one more")
-        #expect(world.take(alice) == [.refused(.directedQuota)])
+        #expect(world.take(alice) == [.rejected(.directedQuota)])
         // Those that it has had already.
         world.direct(alice, "nobody7")
         #expect(world.take(alice) == [.done])
@@ -408,16 +408,16 @@ import Testing
     @Test func `has the pace of changes of presence, but its end has none`() {
         let (alice, bob) = (appear("alice"), appear("bob"))
         var seen: [Seen] = []
-        while seen.last != .refused(.rateLimited), seen.count < 1_000 {
+        while seen.last != .rejected(.rateLimited), seen.count < 1_000 {
             world.direct(alice, "bob")
             seen += world.take(alice)
         }
-        #expect(seen.last == .refused(.rateLimited))
+        #expect(seen.last == .rejected(.rateLimited))
         world.withdraw(alice, "bob")
         #expect(world.take(alice) == [.done])
         #expect(directed(bob).last == gone)
         world.withdraw(alice, "bob")
-        #expect(world.take(alice) == [.refused(.rateLimited)])
+        #expect(world.take(alice) == [.rejected(.rateLimited)])
     }
 
     @Test func `leaves nothing behind`() {

@@ -23,10 +23,10 @@ import Testing
         world.checkInvariants()
     }
 
-    @Test func `are refused and without trace when they cannot be`() {
+    @Test func `are rejected and without trace when they cannot be`() {
         world.subscribe(alice, ["bob"])
         world.fail()
-        #expect(world.take(alice) == [.refused(.storeUnavailable)])
+        #expect(world.take(alice) == [.rejected(.storeUnavailable)])
         #expect(world.stats.subscriptions == 0)
         #expect(world.stats.accounts == 2)
         world.handle(.ping, from: alice)
@@ -43,14 +43,14 @@ import Testing
         world.handle(.logout, from: bob)
         #expect(
             world.take(alice).map(label) == [
-                "subscribed", "1", "refused", "2",
+                "subscribed", "1", "rejected", "2",
             ])
     }
 
     private func label(_ seen: Seen) -> String {
         switch seen {
         case .subscribed: "subscribed"
-        case .refused: "refused"
+        case .rejected: "rejected"
         case .event(let state): "\(state.value)"
         default: "other"
         }
@@ -84,7 +84,7 @@ import Testing
         }
         while world.waiting > 0 { world.commit() }
         let seen = devices.map { world.take($0) }
-        #expect(seen.count { $0 == [.refused(.subscriptionQuota)] } == 3)
+        #expect(seen.count { $0 == [.rejected(.subscriptionQuota)] } == 3)
         #expect(world.stats.subscriptions == 5)
     }
 
@@ -132,7 +132,7 @@ import Testing
         #expect(world.take(bob) == [.published])
         world.publish(bob, 10_002, audience: .everybody)
         world.fail()
-        #expect(world.take(bob) == [.refused(.storeUnavailable)])
+        #expect(world.take(bob) == [.rejected(.storeUnavailable)])
         #expect(world.take(alice) == [])
         world.publish(bob, 10_003)
         #expect(world.events(alice).map(\.value) == [10_003], "others need not wait")
@@ -210,7 +210,7 @@ import Testing
         world.pass(milliseconds: 10)
         _ = world.take(carol)
         world.subscribe(carol, ["bob"])
-        #expect(world.take(carol) == [.refused(.subscriberQuota)])
+        #expect(world.take(carol) == [.rejected(.subscriberQuota)])
         world.commit()
         #expect(world.stats.subscriptions == 1)
         world.unsubscribe(alice, ["bob"])

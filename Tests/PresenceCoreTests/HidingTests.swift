@@ -245,7 +245,7 @@ import Testing
         world.bind("bob", "r", on: bob)
         let native = world.connect()
         world.login("bob", "s", on: native)
-        #expect(world.take(native) == [.refused(.sessionQuota)])
+        #expect(world.take(native) == [.rejected(.sessionQuota)])
         let server = world.appServer()
         world.kick(server, "bob")
         #expect(world.take(server) == [.kicked(1)])
@@ -316,14 +316,14 @@ import Testing
         }
         _ = world.take(bob)
         #expect(lastSeen("alice") == .lastSeen(nil))
-        #expect(lastSeen("carol") == .refused(.forbidden))
+        #expect(lastSeen("carol") == .rejected(.forbidden))
         let server = world.appServer()
         world.kick(server, "alice")
         let ended = World.start + Int64(world.elapsed)
         world.pass(seconds: 9)
         #expect(lastSeen("alice") == .lastSeen(ended))
         world.setVisibility(server, .hidden, for: "alice")
-        #expect(lastSeen("alice") == .refused(.forbidden))
+        #expect(lastSeen("alice") == .rejected(.forbidden))
     }
 
     @Test func `stanzas are relayed to the device that is named, shown or not`() {

@@ -123,7 +123,7 @@ import Testing
         world.apply(settings)
         world.send(zs, to: "a", "b", "c", body: "one")
         world.send(zs, to: "a", "b", "c", body: "two")
-        #expect(world.take(zs) == [.sent(recipients: 3, reached: nil), .refused(.rateLimited)])
+        #expect(world.take(zs) == [.sent(recipients: 3, reached: nil), .rejected(.rateLimited)])
         world.pass(milliseconds: 2_000)
         world.send(zs, to: "a", "b", "c", body: "three")
         #expect(world.take(zs) == [.sent(recipients: 3, reached: nil)])
@@ -138,7 +138,7 @@ import Testing
         world.apply(settings)
         for name in ["a", "b", "c", "d", "e"] { world.send(zs, to: name, body: "x") }
         let sent = Array(repeating: Seen.sent(recipients: 1, reached: nil), count: 4)
-        #expect(world.take(zs) == sent + [.refused(.overloaded)])
+        #expect(world.take(zs) == sent + [.rejected(.overloaded)])
         world.send(zs, to: "zs", body: "x")
         #expect(world.take(zs) == [.sent(recipients: 1, reached: nil)])
         world.send(server, to: "b", body: "x")

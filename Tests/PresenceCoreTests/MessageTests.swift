@@ -45,7 +45,7 @@ import Testing
         #expect(world.take(lisi) == [.messages(["one"])])
         world.send(zs, to: "lisi", "wangwu", body: "two")
         world.fail()
-        #expect(world.take(zs) == [.refused(.storeUnavailable)])
+        #expect(world.take(zs) == [.rejected(.storeUnavailable)])
         #expect(world.take(lisi) == [])
         #expect(world.find("wangwu") == nil)
         world.checkInvariants()
@@ -255,7 +255,7 @@ import Testing
     @Test func `of another account are forbidden to clients, as is to discard`() {
         world.send(zs, to: "lisi", body: "one", for: "wangwu")
         world.discard(zs, "lisi")
-        #expect(world.take(zs) == [.refused(.forbidden), .refused(.forbidden)])
+        #expect(world.take(zs) == [.rejected(.forbidden), .rejected(.forbidden)])
         world.send(zs, to: "zs", body: "to myself", for: "zs")
         #expect(world.take(zs) == [.sent(recipients: 1, reached: nil)])
     }
@@ -271,8 +271,8 @@ import Testing
         world.send(zs, to: "lisi", body: "one")
         world.handle(.take(MessageID(number: 1)), from: zs)
         world.discard(server, "lisi")
-        #expect(world.take(zs) == [.refused(.forbidden), .refused(.forbidden)])
-        #expect(world.take(server) == [.refused(.forbidden)])
+        #expect(world.take(zs) == [.rejected(.forbidden), .rejected(.forbidden)])
+        #expect(world.take(server) == [.rejected(.forbidden)])
     }
 }
 
@@ -284,7 +284,7 @@ import Testing
         world.setVisibility(lisi, .approved)
         _ = world.take(zs)
         world.send(zs, to: "lisi", "other", body: "one")
-        #expect(world.take(zs) == [.refused(.notPermitted)])
+        #expect(world.take(zs) == [.rejected(.notPermitted)])
         #expect(world.messages.rows.isEmpty && world.find("other") == nil)
         world.say(lisi, .subscribe, to: "zs")
         world.say(zs, .subscribed, to: "lisi")
@@ -311,8 +311,8 @@ import Testing
         for _ in 0..<3 { world.send(zs, to: "lisi", body: "stranger") }
         for _ in 0..<3 { world.send(friend, to: "lisi", body: "friend") }
         let sent = Seen.sent(recipients: 1, reached: nil)
-        #expect(world.take(zs) == [sent, sent, .refused(.inboxFull)])
-        #expect(world.take(friend) == [sent, sent, .refused(.inboxFull)])
+        #expect(world.take(zs) == [sent, sent, .rejected(.inboxFull)])
+        #expect(world.take(friend) == [sent, sent, .rejected(.inboxFull)])
         world.discard(world.appServer(), "lisi")
         world.send(zs, to: "lisi", body: "stranger")
         #expect(world.take(zs) == [sent])
@@ -331,10 +331,10 @@ import Testing
         world.send(server, to: "lisi", body: "one")
         world.send(world.appServer(), to: "lisi", body: "two")
         world.send(others[0], to: "lisi", body: "three")
-        #expect(world.take(others[0]) == [.refused(.inboxFull)])
+        #expect(world.take(others[0]) == [.rejected(.inboxFull)])
         world.send(others[0], to: "a", "b", body: "three")
         world.send(others[1], to: "c", "d", body: "three")
-        #expect(world.take(others[1]) == [.refused(.senderQuota)])
+        #expect(world.take(others[1]) == [.rejected(.senderQuota)])
         while world.waiting > 0 { world.fail() }
         world.checkInvariants()
         world.send(others[2], to: "lisi", body: "three")
@@ -355,7 +355,7 @@ import Testing
         let sent3 = Seen.sent(recipients: 3, reached: nil)
         #expect(
             world.take(zs) == [
-                sent3, .refused(.rateLimited), .sent(recipients: 1, reached: nil),
+                sent3, .rejected(.rateLimited), .sent(recipients: 1, reached: nil),
             ])
         world.checkInvariants()
     }
@@ -376,7 +376,7 @@ import Testing
             // It takes at once, which makes no difference.
             world.takeLast(lisi)
         }
-        #expect(world.take(strangers[1]) == [.refused(.rateLimited)])
+        #expect(world.take(strangers[1]) == [.rejected(.rateLimited)])
         #expect(world.messages.rows.count == 3, "for nobody")
         _ = [friend, server, lisi].map { world.take($0) }
         for connection in [friend, server, lisi] {
@@ -391,11 +391,11 @@ import Testing
         for _ in 0..<2 { world.send(strangers[0], to: "lisi", body: "three") }
         #expect(
             world.take(strangers[0])
-                == [.sent(recipients: 1, reached: nil), .refused(.rateLimited)])
+                == [.sent(recipients: 1, reached: nil), .rejected(.rateLimited)])
         world.checkInvariants()
     }
 
-    @Test func `counts nothing of what is refused for another reason`() {
+    @Test func `counts nothing of what is rejected for another reason`() {
         var settings = Settings()
         settings.strangerPace = Pace(perSecond: 1, burst: 1)
         settings.limits.messageBytesInAllMax = 2_000
@@ -408,14 +408,14 @@ import Testing
         world.send(zs, to: "lisi", body: "two")
         #expect(
             world.take(zs) == [
-                .refused(.notPermitted), .refused(.overloaded),
+                .rejected(.notPermitted), .rejected(.overloaded),
                 .sent(recipients: 1, reached: nil),
             ])
     }
 
     @Test func `has a limit in bytes for each box, each sender and all`() {
         let body = String(repeating: "x", count: 1_000)
-        func refusal(_ change: (inout Limits) -> Void) -> Seen? {
+        func rejection(_ change: (inout Limits) -> Void) -> Seen? {
             var settings = Settings().withoutPace
             change(&settings.limits)
             let world = World(settings)
@@ -426,9 +426,9 @@ import Testing
             world.checkInvariants()
             return world.take(zs).first
         }
-        #expect(refusal { $0.messageBytesPerAccountMax = 1_999 } == .refused(.inboxFull))
-        #expect(refusal { $0.messageBytesPerSenderMax = 1_999 } == .refused(.senderQuota))
-        #expect(refusal { $0.messageBytesInAllMax = 1_999 } == .refused(.overloaded))
-        #expect(refusal { $0.messageBytesInAllMax = 2_000 } == .sent(recipients: 1, reached: nil))
+        #expect(rejection { $0.messageBytesPerAccountMax = 1_999 } == .rejected(.inboxFull))
+        #expect(rejection { $0.messageBytesPerSenderMax = 1_999 } == .rejected(.senderQuota))
+        #expect(rejection { $0.messageBytesInAllMax = 1_999 } == .rejected(.overloaded))
+        #expect(rejection { $0.messageBytesInAllMax = 2_000 } == .sent(recipients: 1, reached: nil))
     }
 }

@@ -33,7 +33,7 @@ import Testing
         #expect(bucket.take(pace, count: 4, at: mono(1_000)) == nil)
         #expect(bucket.take(pace, count: 2, at: mono(1_000)) == 100)
         #expect(bucket.take(pace, count: 1, at: mono(1_000)) == nil)
-        // A frame above the burst is not refused: the next one waits for all of it.
+        // A frame above the burst is not rejected: the next one waits for all of it.
         var other = TokenBucket()
         #expect(other.charge(pace, count: 65, at: mono(1_000)) == 6_000)
         #expect(other.take(pace, at: mono(7_000)) == 100)
@@ -58,16 +58,16 @@ import Testing
         let bob = world.login("bob")
         _ = world.take(alice)
         for value in Int32(10_000)..<10_005 { world.publish(bob, value) }
-        #expect(world.take(bob).suffix(2) == [.refused(.rateLimited), .refused(.rateLimited)])
+        #expect(world.take(bob).suffix(2) == [.rejected(.rateLimited), .rejected(.rateLimited)])
         #expect(world.events(alice).map(\.value) == [10_000, 10_001, 10_002])
         world.pass(milliseconds: 500)
         world.publish(bob, 10_009)
         #expect(world.events(alice).map(\.value) == [10_009])
         world.clear(bob)
-        #expect(world.take(bob).last == .refused(.rateLimited), "clearing is publishing, too")
+        #expect(world.take(bob).last == .rejected(.rateLimited), "clearing is publishing, too")
     }
 
-    @Test func `a flapping account is refused, whichever its device`() {
+    @Test func `a flapping account is rejected, whichever its device`() {
         var settings = Settings()
         settings.loginPace = Pace(perSecond: 1, burst: 3)
         let world = World(settings)
@@ -75,7 +75,7 @@ import Testing
         for (number, connection) in logins.enumerated() {
             world.login("bob", "d\(number % 2)", on: connection)
         }
-        #expect(world.take(logins[3]) == [.refused(.rateLimited)])
+        #expect(world.take(logins[3]) == [.rejected(.rateLimited)])
         world.login("alice")
         world.pass(seconds: 1)
         world.login("bob", on: logins[3])
@@ -115,11 +115,11 @@ import Testing
         world = World(settings)
     }
 
-    @Test func `refuses the request that has one too many, and names whom`() {
+    @Test func `rejects the request that has one too many, and names whom`() {
         let server = world.appServer()
         for name in ["a", "b"] { world.subscribe(server, ["bob"], for: name) }
         world.subscribe(server, ["carol", "bob"], for: "c")
-        #expect(world.take(server).last == .refused(.subscriberQuota))
+        #expect(world.take(server).last == .rejected(.subscriberQuota))
         #expect(world.stats.subscriptions == 2)
         world.subscribe(server, ["bob"], for: "a")
         #expect(world.take(server).last == .subscribed(count: 1, states: nil))
@@ -131,12 +131,12 @@ import Testing
         world.withEngine {
             $0.handle(command, texts.ofLast, from: server, at: world.now, into: &effects)
         }
-        guard case .refuse(_, let refusal)? = effects.items.last else {
-            Issue.record("not refused")
+        guard case .reject(_, let rejection)? = effects.items.last else {
+            Issue.record("not rejected")
             return
         }
-        #expect(refusal.limit == 2)
-        #expect(refusal.failed.map { effects.names[$0].map(effects.text) } == ["bob"])
+        #expect(rejection.limit == 2)
+        #expect(rejection.failed.map { effects.names[$0].map(effects.text) } == ["bob"])
     }
 
     @Test func `holds for those who race`() {
@@ -153,8 +153,8 @@ import Testing
         while world.waiting > 0 { world.commit() }
         #expect(world.stats.subscriptions == 2)
         #expect(world.take(late) == [.subscribed(count: 1, states: nil)])
-        let refused = racers.count { world.take($0) == [.refused(.subscriberQuota)] }
-        #expect(refused == 3)
+        let rejected = racers.count { world.take($0) == [.rejected(.subscriberQuota)] }
+        #expect(rejected == 3)
         world.checkInvariants()
     }
 }

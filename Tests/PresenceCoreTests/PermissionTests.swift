@@ -26,7 +26,7 @@ import Testing
     ]
 
     /// What the protocol says; nil: it is carried out.
-    func refusal(_ method: MethodName, by peer: Peer) -> Refusal.Reason? {
+    func rejection(_ method: MethodName, by peer: Peer) -> Rejection.Reason? {
         switch peer {
         case .anonymous, .gone:
             return method == .login ? nil : .notLoggedIn
@@ -38,7 +38,7 @@ import Testing
             return [.refresh, .setAvailability, .take].contains(method) ? .forbidden : nil
         case .reader:
             return Self.changing.union(Self.readsSecrets).contains(method)
-                ? .readOnlyKey : refusal(method, by: .appServer)
+                ? .readOnlyKey : rejection(method, by: .appServer)
         }
     }
 
@@ -104,8 +104,8 @@ import Testing
     func `is told by the table`(peer: Peer, method: MethodName) {
         let world = World()
         let connection = connection(peer, world)
-        let told = world.withEngine { $0.refusal(of: method, from: connection) }
-        #expect(told?.reason == refusal(method, by: peer))
+        let told = world.withEngine { $0.rejection(of: method, from: connection) }
+        #expect(told?.reason == rejection(method, by: peer))
     }
 
     @Test(arguments: Peer.allCases, words)
@@ -128,17 +128,17 @@ import Testing
     }
 
     private func check(_ seen: [Seen], _ method: MethodName, by peer: Peer) {
-        var expected = refusal(method, by: peer)
+        var expected = rejection(method, by: peer)
         let namesNone = Self.namesAnAccount.contains(method) && expected == nil
         if peer == .appServer || peer == .reader, namesNone { expected = .missingField }
-        let refusals = seen.compactMap { item -> Refusal.Reason? in
-            if case .refused(let reason) = item { reason } else { nil }
+        let rejections = seen.compactMap { item -> Rejection.Reason? in
+            if case .rejected(let reason) = item { reason } else { nil }
         }
         if let expected {
             #expect(seen.count == 1)
-            #expect(refusals == [expected])
+            #expect(rejections == [expected])
         } else {
-            #expect(refusals == [])
+            #expect(rejections == [])
             #expect(!seen.isEmpty)
         }
     }
@@ -149,7 +149,7 @@ import Testing
         world.subscribe(alice, ["bob"], for: "alice")
         #expect(world.take(alice).last == .subscribed(count: 1, states: nil))
         world.subscribe(alice, ["carol"], for: "bob")
-        #expect(world.take(alice).last == .refused(.forbidden))
+        #expect(world.take(alice).last == .rejected(.forbidden))
     }
 
     @Test func `a token of somebody else, or of nobody, refreshes nothing`() {
@@ -158,7 +158,7 @@ import Testing
         _ = world.login("bob")
         for account in ["bob", "nobody"] {
             world.refresh(account, until: term, from: alice)
-            #expect(world.take(alice).last == .refused(.forbidden))
+            #expect(world.take(alice).last == .rejected(.forbidden))
         }
     }
 

@@ -125,12 +125,12 @@ private final class RandomDevices {
             app, alias: change.alias, tags: change.tags, pushAddress: change.pushAddress,
             device: change.device, for: change.account)
         let before = model[change.account]?[change.device] ?? Device()
-        let refusals = world.take(app).compactMap { seen -> Refusal.Reason? in
-            if case .refused(let reason) = seen { reason } else { nil }
+        let rejections = world.take(app).compactMap { seen -> Rejection.Reason? in
+            if case .rejected(let reason) = seen { reason } else { nil }
         }
-        let expected = Self.refusal(of: change, to: before)
+        let expected = Self.rejection(of: change, to: before)
         met[expected.map { "\($0)" } ?? "set", default: 0] += 1
-        expect(refusals == (expected.map { [$0] } ?? []), "\(change): \(refusals)")
+        expect(rejections == (expected.map { [$0] } ?? []), "\(change): \(rejections)")
         if expected == nil { pending.append(change) }
     }
 
@@ -156,7 +156,7 @@ private final class RandomDevices {
     }
 
     /// The first rule of docs/PROTOCOL.md that a change breaks.
-    private static func refusal(of change: Change, to before: Device) -> Refusal.Reason? {
+    private static func rejection(of change: Change, to before: Device) -> Rejection.Reason? {
         if change.alias == nil, change.tags == nil, change.pushAddress == nil {
             return .nothingSet
         }
@@ -195,7 +195,7 @@ private final class RandomDevices {
         let change = pending.removeFirst()
         guard !failing else {
             met["store failed", default: 0] += 1
-            return expect(answers == [.refused(.storeUnavailable)], "\(change): \(answers)")
+            return expect(answers == [.rejected(.storeUnavailable)], "\(change): \(answers)")
         }
         let after = change.applied(to: model[change.account]?[change.device] ?? Device())
         model[change.account, default: [:]][change.device] = after.isEmpty ? nil : after

@@ -144,7 +144,7 @@ private final class RandomMessages {
         let (writer, body, message) = pending.removeFirst()
         if Int.random(in: 0..<6, using: &random) == 0 {
             world.fail()
-            expect(answers(writer) == [.refused(.storeUnavailable)], "a send that failed")
+            expect(answers(writer) == [.rejected(.storeUnavailable)], "a send that failed")
         } else {
             world.commit()
             let answer = Seen.sent(recipients: message.recipients.count, reached: nil)

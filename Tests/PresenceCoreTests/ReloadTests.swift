@@ -16,7 +16,7 @@ import Testing
         apply { $0.limits.subscriptionsPerAccountMax = 1 }
         _ = world.take(alice)
         world.subscribe(alice, ["dave"], seconds: 60)
-        #expect(world.take(alice) == [.refused(.subscriptionQuota)])
+        #expect(world.take(alice) == [.rejected(.subscriptionQuota)])
         #expect(world.stats.subscriptions == 2)
         // What there is may be renewed.
         world.subscribe(alice, ["bob"], seconds: 100)
@@ -49,7 +49,7 @@ import Testing
         world.storeWaits = false
         _ = world.take(dave)
         world.subscribe(dave, ["bob"], seconds: 60)
-        #expect(world.take(dave) == [.refused(.subscriberQuota)])
+        #expect(world.take(dave) == [.rejected(.subscriberQuota)])
         world.checkInvariants()
     }
 }

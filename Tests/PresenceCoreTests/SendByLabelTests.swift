@@ -120,12 +120,12 @@ import Testing
     @Test func `is rejected if no device has them`() {
         for not in [nil, ["vip"]] {
             send(tags: ["vip"], all: ["none"], not: not)
-            #expect(world.take(app) == [.refused(.noRecipients)])
+            #expect(world.take(app) == [.rejected(.noRecipients)])
         }
         send(aliases: ["nobody", "vip"])
-        #expect(world.take(app) == [.refused(.noRecipients)])
+        #expect(world.take(app) == [.rejected(.noRecipients)])
         send(all: ["vip"], not: ["vip"])
-        #expect(world.take(app) == [.refused(.noRecipients)])
+        #expect(world.take(app) == [.rejected(.noRecipients)])
         #expect(waiting == [])
         world.checkInvariants()
     }
@@ -135,7 +135,7 @@ import Testing
         _ = world.take(zs)
         send(aliases: ["l"], by: zs)
         send(tags: ["vip"], by: zs)
-        #expect(world.take(zs) == [.refused(.forbidden), .refused(.forbidden)])
+        #expect(world.take(zs) == [.rejected(.forbidden), .rejected(.forbidden)])
         send(aliases: ["l"], for: "zs")
         #expect(world.take(app) == [.sent(recipients: 2, reached: 0)])
         world.checkInvariants()
@@ -152,7 +152,7 @@ import Testing
             small.world.take(small.app) == [.sent(recipients: 2, reached: 0, passedOver: 1)])
         #expect(small.waiting == ["lisi", "lisi pad", "zs phone"])
         small.send(aliases: ["l"])
-        #expect(small.world.take(small.app) == [.refused(.inboxFull)])
+        #expect(small.world.take(small.app) == [.rejected(.inboxFull)])
         small.world.checkInvariants()
     }
 
@@ -161,9 +161,9 @@ import Testing
         settings.limits.recipientsPerSendMax = 2
         let small = Self(settings)
         small.send(tags: ["vip"])
-        #expect(small.world.take(small.app) == [.refused(.tooMany)])
+        #expect(small.world.take(small.app) == [.rejected(.tooMany)])
         small.send(tags: ["vip"], not: ["none"])
-        #expect(small.world.take(small.app) == [.refused(.tooMany)])
+        #expect(small.world.take(small.app) == [.rejected(.tooMany)])
         small.send(aliases: ["l"])
         #expect(small.world.take(small.app) == [.sent(recipients: 2, reached: 0)])
         small.world.checkInvariants()
@@ -174,7 +174,7 @@ import Testing
         send(tags: ["vip"])
         world.checkInvariants()
         world.fail()
-        #expect(world.take(app) == [.refused(.storeUnavailable)])
+        #expect(world.take(app) == [.rejected(.storeUnavailable)])
         world.checkInvariants()
         #expect(world.withEngine { $0.messages.waiting } == 0)
     }

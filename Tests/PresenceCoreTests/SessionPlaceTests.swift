@@ -3,7 +3,7 @@ import Testing
 
 /// Where the session of an XMPP client goes when its account has as many as it may have.
 @Suite struct `The place of one session more` {
-    /// Clients of XMPP do not show their users that a bind is refused.
+    /// Clients of XMPP do not show their users that a bind is rejected.
     @Test func `is that of the session that was not heard for the longest time`() {
         var settings = Settings()
         settings.limits.sessionsPerAccountMax = 3

@@ -131,11 +131,11 @@ import Testing
         world.checkInvariants()
     }
 
-    @Test func `one session too many is refused`() {
+    @Test func `one session too many is rejected`() {
         for number in 0..<10 { world.login("bob", "d\(number)") }
-        let refused = world.connect()
-        world.login("bob", "d10", on: refused)
-        #expect(world.take(refused) == [.refused(.sessionQuota)])
+        let rejected = world.connect()
+        world.login("bob", "d10", on: rejected)
+        #expect(world.take(rejected) == [.rejected(.sessionQuota)])
         world.login("bob", "d9", on: world.connect())
         #expect(world.stats.sessions == 11)
     }
@@ -156,9 +156,9 @@ import Testing
                 "ios:d3", "ios:push", "ios:grace",
             ])
         #expect(events.allSatisfy { $0.value == 1 || $0.cause == .disconnect })
-        let refused = world.connect()
-        world.login("bob", "new4", on: refused)
-        #expect(world.take(refused) == [.refused(.sessionQuota)], "all of them are connected")
+        let rejected = world.connect()
+        world.login("bob", "new4", on: rejected)
+        #expect(world.take(rejected) == [.rejected(.sessionQuota)], "all of them are connected")
         #expect(world.stats.sessions == 11)
         world.checkInvariants()
     }

@@ -76,7 +76,7 @@ import Testing
             _ = world.take(bob)
             world.setDevice(bob, alias: change)
             world.fail()
-            #expect(world.take(bob) == [.refused(.storeUnavailable)])
+            #expect(world.take(bob) == [.rejected(.storeUnavailable)])
             #expect(listed(world, bob).map(\.alias) == ["b"])
         }
         world.checkInvariants()
@@ -92,7 +92,7 @@ import Testing
         world.setDevice(app, alias: String(repeating: "a", count: 25), device: "phone", for: "bob")
         world.commit()
         #expect(set(world, bob)?.tags.count == 25)
-        #expect(world.take(app) == [.refused(.labelsTooLong)])
+        #expect(world.take(app) == [.rejected(.labelsTooLong)])
         #expect(world.waiting == 0)
         world.setDevice(app, alias: String(repeating: "a", count: 24), device: "phone", for: "bob")
         world.commit()
@@ -100,28 +100,28 @@ import Testing
         world.checkInvariants()
     }
 
-    @Test func `a request is refused for who sends it before its labels are looked at`() {
+    @Test func `a request is rejected for who sends it before its labels are looked at`() {
         var settings = Settings()
         settings.deviceLabels = .appServers
         let world = World(settings)
         let bob = world.login("bob", "phone")
         let app = world.appServer()
-        let refusals: [(ConnectionID, String?, [String]?, String?, String?, Refusal.Reason)] = [
+        let rejections: [(ConnectionID, String?, [String]?, String?, String?, Rejection.Reason)] = [
             (bob, ".", nil, nil, nil, .forbidden), (bob, nil, ["."], "", nil, .forbidden),
             (bob, nil, nil, "p", "pad", .forbidden), (bob, nil, nil, nil, nil, .nothingSet),
             (app, ".", nil, nil, nil, .missingField), (app, ".", nil, nil, "pad", .invalidAlias),
         ]
-        for (peer, alias, tags, address, device, reason) in refusals {
+        for (peer, alias, tags, address, device, reason) in rejections {
             _ = world.take(peer)
             world.setDevice(
                 peer, alias: alias, tags: tags, pushAddress: address, device: device,
                 for: peer == app ? "bob" : nil)
-            #expect(world.take(peer) == [.refused(reason)])
+            #expect(world.take(peer) == [.rejected(reason)])
         }
         world.setDevice(bob, pushAddress: "p")
         #expect(set(world, bob) == DeviceLine(device: "phone", pushAddress: "p"))
         world.setDevice(bob, alias: "b", for: "eve")
-        #expect(world.take(bob) == [.refused(.forbidden)])
+        #expect(world.take(bob) == [.rejected(.forbidden)])
         #expect(world.find("eve") == nil)
         world.setDevice(app, alias: "b", device: "phone", for: "bob")
         #expect(set(world, app)?.alias == "b")
@@ -141,7 +141,8 @@ import Testing
         connected.session = "ios connected"
         #expect(
             world.take(bob).suffix(5) == [
-                .deviceSet(line), .deviceSet(line), .refused(.invalidAlias), .refused(.rateLimited),
+                .deviceSet(line), .deviceSet(line), .rejected(.invalidAlias),
+                .rejected(.rateLimited),
                 .devices([connected]),
             ])
         settings.messages = .off
@@ -152,7 +153,7 @@ import Testing
         }
         world.setDevice(bob, alias: ".")
         world.listDevices(bob)
-        #expect(world.take(bob) == [.refused(.forbidden), .refused(.forbidden)])
+        #expect(world.take(bob) == [.rejected(.forbidden), .rejected(.forbidden)])
     }
 
     @Test func `devices are listed by name, with their sessions`() {

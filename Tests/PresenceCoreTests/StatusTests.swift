@@ -106,7 +106,7 @@ import Testing
         #expect(world.events(bob).map(\.value) == [10_001], "all of his sessions are others")
     }
 
-    @Test func `beyond the quota are refused, but not new values of old ones`() {
+    @Test func `beyond the quota are rejected, but not new values of old ones`() {
         var settings = Settings()
         settings.limits.statusesPerAccountMax = 2
         let world = World(settings)
@@ -114,7 +114,7 @@ import Testing
         world.publish(bob, 10_000, type: 100)
         world.publish(bob, 10_000, type: 101)
         world.publish(bob, 10_000, type: 102)
-        #expect(world.take(bob).last == .refused(.statusQuota))
+        #expect(world.take(bob).last == .rejected(.statusQuota))
         world.publish(bob, 10_001, type: 101)
         #expect(world.take(bob).last == .published)
     }

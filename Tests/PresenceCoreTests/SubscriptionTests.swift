@@ -43,19 +43,19 @@ import Testing
         world.checkInvariants()
     }
 
-    @Test func `are refused beyond the quota, and nothing is changed`() {
+    @Test func `are rejected beyond the quota, and nothing is changed`() {
         var settings = Settings()
         settings.limits.subscriptionsPerAccountMax = 3
         let world = World(settings)
         let alice = world.login("alice")
         world.subscribe(alice, ["a", "b"])
         world.subscribe(alice, ["b", "c", "d"])
-        #expect(world.take(alice).last == .refused(.subscriptionQuota))
+        #expect(world.take(alice).last == .rejected(.subscriptionQuota))
         #expect(world.stats.subscriptions == 2)
         world.subscribe(alice, ["a", "b", "c"])
         #expect(world.take(alice).last == .subscribed(count: 3, states: nil))
         world.subscribe(alice, ["x"], type: 100)
-        #expect(world.take(alice).last == .refused(.subscriptionQuota))
+        #expect(world.take(alice).last == .rejected(.subscriptionQuota))
         #expect(world.stored.count { $0.words.hasPrefix("put alice") } == 2)
         world.checkInvariants()
     }

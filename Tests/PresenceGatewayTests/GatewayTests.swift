@@ -93,8 +93,8 @@ private final class RunningService: Sendable {
         let gateway = gateway(to: service.door)
         do {
             _ = try await gateway.call(MethodCall(.query))
-            Issue.record("not refused")
-        } catch InProcessError.refused(let error) {
+            Issue.record("not rejected")
+        } catch InProcessError.rejected(let error) {
             #expect(error.reason == "missing_field" && error.code == 414)
         }
         var call = query
@@ -116,7 +116,7 @@ private final class RunningService: Sendable {
             $0.callsAtOnceMax = 4
         }
         let query = query
-        let refused = try await withThrowingTaskGroup(of: Bool.self) { tasks in
+        let rejected = try await withThrowingTaskGroup(of: Bool.self) { tasks in
             for _ in 0..<300 {
                 tasks.addTask {
                     do {
@@ -130,10 +130,10 @@ private final class RunningService: Sendable {
             return try await tasks.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         let counters = await gateway.counters()
-        #expect(counters.refused == refused && counters.inProgress == 0 && counters.waiting == 0)
+        #expect(counters.rejected == rejected && counters.inProgress == 0 && counters.waiting == 0)
     }
 
-    @Test func `refuses calls for several states while too many results are in use`() async throws {
+    @Test func `rejects calls for several states while too many results are in use`() async throws {
         let service = RunningService()
         defer { service.stop() }
         let gateway = gateway(to: service.door) { $0.resultBytesMax = 1 }
@@ -150,7 +150,7 @@ private final class RunningService: Sendable {
         }
         #expect(await gateway.counters().resultBytes == 0)
         _ = try await gateway.call(several)
-        #expect(await gateway.counters().refused == 1)
+        #expect(await gateway.counters().rejected == 1)
     }
 
     @Test func `asks for so many states at once, and for the others later`() async throws {
@@ -163,7 +163,7 @@ private final class RunningService: Sendable {
             try await tasks.waitForAll()
         }
         let counters = await gateway.counters()
-        #expect(counters.inProgress == 0 && counters.waiting == 0 && counters.refused == 0)
+        #expect(counters.inProgress == 0 && counters.waiting == 0 && counters.rejected == 0)
     }
 
     @Test func `gives up calls that are cancelled, or take too long`() async throws {

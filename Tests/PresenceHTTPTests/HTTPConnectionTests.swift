@@ -225,7 +225,7 @@ import Testing
         #expect(try received(channel) == "HTTP/1.1 100 Continue\r\n\r\n")
         try send("{}", channel)
         #expect(try statuses(channel) == ["503"])
-        // One that is refused is not wanted, and is not another request.
+        // One that is rejected is not wanted, and is not another request.
         try send(head.replacing("localhost", with: "evil"), channel)
         #expect(try statuses(channel) == ["421"])
         try send("{}" + Self.request, channel)

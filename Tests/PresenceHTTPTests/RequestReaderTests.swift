@@ -129,7 +129,7 @@ import Testing
         "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
     ])
-    func `refuses`(text: String) {
+    func `rejects`(text: String) {
         #expect(read(text) == "400")
     }
 
@@ -149,7 +149,7 @@ import Testing
                 + "Transfer-Encoding: chunked\r\n\r\n", "501"
         ),
     ])
-    func `says why it refuses`(text: String, status: String) {
+    func `says why it rejects`(text: String, status: String) {
         #expect(read(text) == status)
     }
 

@@ -319,7 +319,7 @@ private struct Silent: LogHandler {
         #expect(story.count { $0 == "post bad 500" } <= 2 * PushLedger.attemptsMax)
     }
 
-    @Test func `drops what is refused`() async throws {
+    @Test func `drops what is rejected`() async throws {
         let stage = Stage(
             [(1, [deviceJSON("a"), deviceJSON("b"), deviceJSON("c")])],
             answers: ["a": [(400, nil)], "b": [(413, nil)], "c": [(307, nil)]])

@@ -68,16 +68,16 @@ import Testing
         try withService({ $0.admission.loginPace = Pace(perSecond: 1, burst: 100) }) { service in
             // A hundred may come at once. However slow this machine is, more than that come
             // faster than one a second.
-            var refused: Client?
-            for number in 0..<400 where refused == nil {
+            var rejected: Client?
+            for number in 0..<400 where rejected == nil {
                 let client = try service.connect()
                 let params: JSON = ["account": .string("a\(number)"), "device": "d"]
-                if client.refusal("login", params) == "503 overloaded" { refused = client }
+                if client.rejection("login", params) == "503 overloaded" { rejected = client }
             }
-            let close = try #require(try refused?.next("close"))
+            let close = try #require(try rejected?.next("close"))
             #expect(close["code"] == 4_504)
             #expect((1...20).contains(close["retryAfter"]?.integer ?? 0))
-            #expect(refused?.end() == true)
+            #expect(rejected?.end() == true)
             service.pass(seconds: 200)
             _ = try service.login("late")
         }
@@ -110,8 +110,8 @@ import Testing
         try withService({ $0.admission.memoryBytesMax = 1 }) { service in
             let client = try service.connect()
             let params: JSON = ["account": "alice", "device": "d"]
-            #expect(client.refusal("login", params) == "503 overloaded")
-            #expect(client.refusal("ping") == "401 not_logged_in")
+            #expect(client.rejection("login", params) == "503 overloaded")
+            #expect(client.rejection("ping") == "401 not_logged_in")
         }
     }
 }
@@ -121,12 +121,13 @@ import Testing
         try withService({ $0.admission.loginPace = Pace(perSecond: 1, burst: 5) }) { service in
             let busy = try service.login("busy")
             for _ in 0..<50 {
-                #expect(busy.refusal("login", ["key": "no-key-at-all-of-ours"]) != "503 overloaded")
+                #expect(
+                    busy.rejection("login", ["key": "no-key-at-all-of-ours"]) != "503 overloaded")
             }
             let stranger = try service.connect()
             for _ in 0..<50 {
-                let refusal = stranger.refusal("login", ["key": "no-key-at-all-of-ours"])
-                #expect(refusal == "401 invalid_token")
+                let rejection = stranger.rejection("login", ["key": "no-key-at-all-of-ours"])
+                #expect(rejection == "401 invalid_token")
             }
             _ = try service.login("alice")
         }

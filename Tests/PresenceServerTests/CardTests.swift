@@ -46,7 +46,7 @@ import Testing
         #expect(cards.byteCount == 700)
         _ = cards.endWrite(third, isStored: true)
         #expect(cards.byteCount == 0 && cards.count == 0)
-        #expect(cards.counters.written == 2 && cards.counters.refused == 3)
+        #expect(cards.counters.written == 2 && cards.counters.rejected == 3)
     }
 
     @Test func `bound what is being stored`() {

@@ -51,7 +51,7 @@ import Testing
         #expect(census.admit(network, limits(3)) != nil)
     }
 
-    @Test func `counts connections whose peers have gone, and none that were refused`() throws {
+    @Test func `counts connections whose peers have gone, and none that were rejected`() throws {
         let census = Census(loops: 2, seed: 1)
         let gone = try #require(census.admit(nil, limits(1)))
         #expect(census.network(gone.address) == nil)

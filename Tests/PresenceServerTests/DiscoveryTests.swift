@@ -16,7 +16,7 @@ import Testing
                 let start = try alice.until(" id='d'").split(separator: "<iq ").last ?? ""
                 return try start + alice.until("</iq>")
             }
-            func expectRefused(_ address: String) throws {
+            func expectRejected(_ address: String) throws {
                 for subject in ["info", "items"] {
                     let answer = try discover(subject, address)
                     #expect(
@@ -25,11 +25,11 @@ import Testing
                             + "xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
                 }
             }
-            try expectRefused("bob@localhost")
-            try expectRefused("nobody@localhost")
+            try expectRejected("bob@localhost")
+            try expectRejected("nobody@localhost")
             try alice.send("<presence to='bob@localhost' type='subscribe'/>")
             try bob.until("type='subscribe'/>")
-            try expectRefused("bob@localhost")
+            try expectRejected("bob@localhost")
             try bob.send("<presence to='alice@localhost' type='subscribed'/>")
             try alice.until("type='subscribed'/>")
             let info = try discover("info", "bob@localhost")
@@ -39,7 +39,7 @@ import Testing
             #expect(items.contains("<query xmlns='http://jabber.org/protocol/disco#items'/>"))
             _ = try service.appServer().call(
                 "setVisibility", ["account": "bob", "visibility": "hidden"])
-            try expectRefused("bob@localhost")
+            try expectRejected("bob@localhost")
         }
     }
 }

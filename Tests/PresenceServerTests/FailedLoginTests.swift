@@ -63,8 +63,9 @@ import Testing
         }) { service in
             let stranger = try service.connect()
             for _ in 0..<40 {
-                let refusal = stranger.refusal("login", ["token": "none of ours", "device": "d"])
-                #expect(refusal.hasPrefix("401 "), "\(refusal)")
+                let rejection = stranger.rejection(
+                    "login", ["token": "none of ours", "device": "d"])
+                #expect(rejection.hasPrefix("401 "), "\(rejection)")
             }
             for number in 0..<3 {
                 let params: JSON = ["token": .string("t\(number)"), "device": "d"]
@@ -82,19 +83,19 @@ import Testing
         }) { service in
             let stranger = try service.connect()
             // However slow this machine is, more than ten come faster than one a second.
-            var refusals: [String] = []
-            while refusals.count < 400, refusals.last != "503 overloaded" {
-                refusals.append(
-                    stranger.refusal("login", ["token": "none of ours", "device": "d"]))
+            var rejections: [String] = []
+            while rejections.count < 400, rejections.last != "503 overloaded" {
+                rejections.append(
+                    stranger.rejection("login", ["token": "none of ours", "device": "d"]))
             }
-            #expect(refusals.dropLast().allSatisfy { $0.hasPrefix("401 ") })
-            #expect(refusals.count > 10)
+            #expect(rejections.dropLast().allSatisfy { $0.hasPrefix("401 ") })
+            #expect(rejections.count > 10)
             // With no room at all for suspects.
-            #expect(refusals.last == "503 overloaded")
+            #expect(rejections.last == "503 overloaded")
             service.pass(seconds: 30)
             let later = try service.connect()
             #expect(
-                later.refusal("login", ["token": "none of ours", "device": "d"])
+                later.rejection("login", ["token": "none of ours", "device": "d"])
                     .hasPrefix("401 "))
         }
     }

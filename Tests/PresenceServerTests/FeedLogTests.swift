@@ -132,7 +132,7 @@ import Testing
         #expect(try restored(kept(100), wall: 0)?.head == 200, "a clock that was set back")
     }
 
-    @Test func `is refused when a byte is another, or missing`() throws {
+    @Test func `is rejected when a byte is another, or missing`() throws {
         let good = kept(5)
         for place in good.indices {
             var bad = good

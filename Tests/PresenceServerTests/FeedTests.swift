@@ -57,9 +57,9 @@ import Testing
             // A reader that begins again, now, is sent nothing twice.
             let third = try second.call("feed", ["from": "now"])
             #expect(third == ["reset": false, "cursor": change["cursor"] ?? .null])
-            #expect(second.refusal("feed", ["from": "then"]) == "414 out_of_range")
+            #expect(second.rejection("feed", ["from": "then"]) == "414 out_of_range")
             let both: JSON = ["from": "now", "cursor": .string(cursor)]
-            #expect(second.refusal("feed", both) == "414 duplicate_field")
+            #expect(second.rejection("feed", both) == "414 duplicate_field")
             _ = try alice.call("publish", ["type": 1, "value": 10_003])
             #expect(
                 try second.next("feed")["events"]?.array?.compactMap { $0["value"]?.integer }
@@ -87,9 +87,9 @@ import Testing
                 let answer = try third.call("feed", ["cursor": .string(unknown)])
                 #expect(answer == ["reset": true], "\(unknown)")
             }
-            #expect(second.refusal("feed", ["cursor": 5]) == "414 wrong_type")
-            #expect(alice.refusal("feed") == "403 forbidden")
-            #expect(try service.connect().refusal("feed") == "401 not_logged_in")
+            #expect(second.rejection("feed", ["cursor": 5]) == "414 wrong_type")
+            #expect(alice.rejection("feed") == "403 forbidden")
+            #expect(try service.connect().rejection("feed") == "401 not_logged_in")
         }
     }
 
@@ -99,7 +99,7 @@ import Testing
             for reader in readers { _ = try reader.call("feed") }
             _ = try readers[0].call("feed")
             let third = try service.appServer()
-            #expect(third.refusal("feed") == "419 feed_quota")
+            #expect(third.rejection("feed") == "419 feed_quota")
             #expect(try third.call("stats")["feedReaders"] == 2)
             _ = try readers[1].call("logout")
             #expect(readers[1].end())

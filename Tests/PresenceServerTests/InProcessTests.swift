@@ -40,7 +40,7 @@ private final class Caller {
             .success(.stats(_, let bytes)):
             return try JSON(parsing: bytes.bytes)
         case .success(.feed): return "feed"
-        case .failure(.refused(let error)): return .string("\(error.code) \(error.reason)")
+        case .failure(.rejected(let error)): return .string("\(error.code) \(error.reason)")
         case .failure(let error): throw error
         }
     }
@@ -67,7 +67,7 @@ extension MethodCall {
     fileprivate static func with(_ method: MethodName, _ body: String) -> MethodCall {
         var call = MethodCall(method)
         call.body = Array(body.utf8)
-        call.bodyMembers = Refusal.Field.allCases
+        call.bodyMembers = Rejection.Field.allCases
         return call
     }
 }
@@ -111,7 +111,7 @@ extension MethodCall {
             }
             let metrics = String(decoding: text.bytes, as: UTF8.self)
             #expect(metrics.contains("porchlight_requests_total{method=\"query\"} 1\n"))
-            #expect(metrics.contains("porchlight_refusals_total{reason=\"missing_field\"} 1\n"))
+            #expect(metrics.contains("porchlight_rejections_total{reason=\"missing_field\"} 1\n"))
         }
     }
 
@@ -128,7 +128,7 @@ extension MethodCall {
         }
     }
 
-    @Test func `waits for its own calls above a limit, and is refused above another`() throws {
+    @Test func `waits for its own calls above a limit, and is rejected above another`() throws {
         try withService { service in
             var limits = InProcessLimits()
             limits.callsMax = 100
@@ -146,7 +146,7 @@ extension MethodCall {
             #expect(order == Array(100..<150))
             #expect(caller.client.counters.inProgress == 3)
             #expect(caller.client.counters.waiting == 97)
-            #expect(caller.client.counters.refused == 50)
+            #expect(caller.client.counters.rejected == 50)
             caller.run { results.count == 150 }
             #expect(order[50...].elementsEqual(0..<100))
             #expect(results.allSatisfy { $0.value == ($0.key < 100) })

@@ -56,9 +56,9 @@ import Testing
                 deferred events deliveries eventsConflated \
                 fanOuts expiries accountsForgotten subscriptionBytes nameBytes \
                 messagesWaiting messageBytes messagesTaken connections \
-                connectionsAccepted acceptFailures requests violations closedTooSlow turnedAway \
-                loginsDelayed refusedForMemory refusedForStore throttled inquiries \
-                inquiriesUnderWay refusedForInquiries tokensRefused tokensExpired addresses \
+                connectionsAccepted acceptFailures requests violations closedTooSlow \
+                connectionsRejected loginsDelayed rejectedForMemory rejectedForStore throttled \
+                tokensSubmitted tokensInVerification tokensOverLimit tokensRejected tokensExpired addresses \
                 feedReaders feedEvents feedBytes feedOldestSeconds feedLagSeconds feedResets \
                 conflated fellBehind bytesBlocked bytesHeldBack outboxBytes poolBytesIdle \
                 storePending storeRetained storeCommits storeRows storeFailures \
@@ -98,19 +98,19 @@ import Testing
         for (place, number) in [(0, 1), (1, 20)] {
             loops[place].connections = number
             loops[place].counters.accepted = 2 * number
-            loops[place].counters.inquiries = 3 * number
+            loops[place].counters.tokensSubmitted = 3 * number
             loops[place].counters.requests = 4 * number
             for _ in 0..<number {
                 loops[place].counters.endings.count(.lost)
-                loops[place].counters.refusals.count(.shuttingDown)
+                loops[place].counters.rejections.count(.shuttingDown)
                 loops[place].lag.observe(microseconds: 30)
             }
         }
         var measurements = Measurements(loops: loops)
         measurements.host.counters.accepted = 300
-        measurements.host.counters.refusals.count(.shuttingDown)
+        measurements.host.counters.rejections.count(.shuttingDown)
         measurements.host.engine.events = 7
-        measurements.host.tokensUnderWay = 21
+        measurements.host.tokensInVerification = 21
         measurements.host.version = "1.2\"3"
         measurements.host.uptimeMilliseconds = 61_250
         measurements.process.processorMicroseconds = 1_500_000
@@ -121,7 +121,7 @@ import Testing
         ("porchlight_connections", "21"), ("porchlight_connections_accepted_total", "342"),
         ("porchlight_closes_total{reason=\"lost\"}", "21"),
         ("porchlight_closes_total{reason=\"logout\"}", "0"),
-        ("porchlight_refusals_total{reason=\"shutting_down\"}", "22"),
+        ("porchlight_rejections_total{reason=\"shutting_down\"}", "22"),
         ("porchlight_tokens_total", "42"), ("porchlight_tokens_waiting", "21"),
         ("porchlight_loop_lag_seconds_bucket{le=\"0.00005\"}", "21"),
         ("porchlight_loop_lag_seconds_sum", "0.00063"),
@@ -135,7 +135,7 @@ import Testing
     @Test func `three views show the same number`() {
         let stats = MetricTable.stats(Self.measurements)
         #expect(stats.contains(StatsField("connections", 21)))
-        #expect(stats.contains(StatsField("inquiriesUnderWay", 21)))
+        #expect(stats.contains(StatsField("tokensInVerification", 21)))
         let gauges = MetricTable.gauges(Self.measurements)
         #expect(gauges.contains(StatsField("connections", 21)))
         #expect(gauges.contains(StatsField("processorMicroseconds", 1_500_000)))
@@ -155,7 +155,7 @@ import Testing
 @Suite struct `A tally` {
     @Test func `counts every word of a set apart`() {
         check(MethodName.self)
-        check(Refusal.Reason.self)
+        check(Rejection.Reason.self)
         check(EnvelopeError.Reason.self)
         check(Ending.self)
     }

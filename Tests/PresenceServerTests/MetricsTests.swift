@@ -31,11 +31,11 @@ import Testing
             _ = try alice.subscribe(["bob", "carol"])
             let bob = try service.login("bob")
             _ = try bob.call("publish", ["type": 1, "value": 10_000])
-            #expect(bob.refusal("stats") == "403 forbidden")
-            #expect(try service.connect().refusal("ping") == "401 not_logged_in")
+            #expect(bob.rejection("stats") == "403 forbidden")
+            #expect(try service.connect().rejection("ping") == "401 not_logged_in")
             #expect(
-                try service.connect().refusal("login", ["account": ""]) == "414 invalid_name")
-            #expect(bob.refusal("whistle") == "-32601 unknown_method")
+                try service.connect().rejection("login", ["account": ""]) == "414 invalid_name")
+            #expect(bob.rejection("whistle") == "-32601 unknown_method")
             _ = try bob.call("logout")
             _ = try alice.next("events")
             let samples = try samples(service)
@@ -49,8 +49,8 @@ import Testing
                 ("porchlight_subscriptions", 2),
                 ("porchlight_requests_total{method=\"subscribe\"}", 1),
                 ("porchlight_requests_total{method=\"ping\"}", 1),
-                ("porchlight_refusals_total{reason=\"forbidden\"}", 1),
-                ("porchlight_refusals_total{reason=\"not_logged_in\"}", 1),
+                ("porchlight_rejections_total{reason=\"forbidden\"}", 1),
+                ("porchlight_rejections_total{reason=\"not_logged_in\"}", 1),
                 ("porchlight_malformed_requests_total{reason=\"unknown_method\"}", 1),
                 ("porchlight_closes_total{reason=\"logout\"}", 1),
                 ("porchlight_sessions{connection=\"connected\"}", 1),
@@ -177,9 +177,9 @@ import Testing
     @Test func `are for app servers`() throws {
         try withService { service in
             let alice = try service.login("alice")
-            #expect(alice.refusal("metrics") == "403 forbidden")
+            #expect(alice.rejection("metrics") == "403 forbidden")
             let nobody = try service.connect()
-            #expect(nobody.refusal("metrics") == "401 not_logged_in")
+            #expect(nobody.rejection("metrics") == "401 not_logged_in")
         }
     }
 }

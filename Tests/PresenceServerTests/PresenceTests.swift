@@ -117,11 +117,11 @@ import Testing
             #expect(try server.call("kick", ["account": "bob"])["kicked"] == 1)
             #expect(try bob.closing() == "4410 kicked")
             let client = try service.login("carol")
-            #expect(client.refusal("stats") == "403 forbidden")
-            #expect(client.refusal("kick", ["account": "bob"]) == "403 forbidden")
+            #expect(client.rejection("stats") == "403 forbidden")
+            #expect(client.rejection("kick", ["account": "bob"]) == "403 forbidden")
             // Who may not ask is told that, and not what was wrong with how it was asked.
-            #expect(client.refusal("query", ["type": "x"]) == "403 forbidden")
-            #expect(try service.connect().refusal("subscribe") == "401 not_logged_in")
+            #expect(client.rejection("query", ["type": "x"]) == "403 forbidden")
+            #expect(try service.connect().rejection("subscribe") == "401 not_logged_in")
         }
     }
 }

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `is refused while another instance has the database`() throws {
+    @Test func `is rejected while another instance has the database`() throws {
         try withService { service in
             let second = RunningService(service.directory)
             let failure = try #require(second.failure)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `of a port in use is refused`() throws {
+    @Test func `of a port in use is rejected`() throws {
         try withService { service in
             let port = service.address.port
             try withDirectory { directory in

@@ -29,8 +29,8 @@ import Testing
             ]
             for key in wrong {
                 let client = try service.connect()
-                #expect(client.refusal("login", ["key": .string(key)]) == "401 invalid_token")
-                #expect(client.refusal("stats") == "401 not_logged_in")
+                #expect(client.rejection("login", ["key": .string(key)]) == "401 invalid_token")
+                #expect(client.rejection("stats") == "401 not_logged_in")
             }
         }
     }
@@ -45,9 +45,9 @@ import Testing
             let client = try service.connect()
             _ = try client.call("login", ["key": .string(Self.second)])
             let kick: JSON = ["account": "bob"]
-            #expect(client.refusal("kick", kick) == "403 read_only_key")
+            #expect(client.rejection("kick", kick) == "403 read_only_key")
             // Before its parameters are looked at.
-            #expect(client.refusal("publish", ["value": "x"]) == "403 read_only_key")
+            #expect(client.rejection("publish", ["value": "x"]) == "403 read_only_key")
             #expect(try client.call("sessions", kick)["sessions"] == [])
             #expect(try client.call("feed")["reset"] == true)
             let other = try service.connect()

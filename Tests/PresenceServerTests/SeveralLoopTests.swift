@@ -215,7 +215,7 @@ private final class Crowd: Sendable {
     /// leaves by a logout, or without one.
     private func visit(_ account: String, _ round: Int) {
         let address = address.withLock { $0 }
-        // A service that is about to end refuses and disconnects: then the next one is asked.
+        // A service that is about to end rejects and disconnects: then the next one is asked.
         do {
             let first = try Client(host: address.host, port: address.port)
             let params: JSON = ["account": .string(account), "device": "d"]

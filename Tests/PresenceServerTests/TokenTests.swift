@@ -64,12 +64,13 @@ import Testing
         try service { service in
             let client = try service.connect()
             #expect(
-                client.refusal("login", ["account": "alice", "device": "d"]) == "401 invalid_token")
-            #expect(client.refusal("login", ["client": "server"]) == "401 invalid_token")
-            #expect(client.refusal("login", login("x")) == "401 invalid_token")
-            #expect(client.refusal("stats") == "401 not_logged_in")
+                client.rejection("login", ["account": "alice", "device": "d"])
+                    == "401 invalid_token")
+            #expect(client.rejection("login", ["client": "server"]) == "401 invalid_token")
+            #expect(client.rejection("login", login("x")) == "401 invalid_token")
+            #expect(client.rejection("stats") == "401 not_logged_in")
             _ = try client.call("login", login("a1"))
-            #expect(client.refusal("login", login("a1")) == "401 already_logged_in")
+            #expect(client.rejection("login", login("a1")) == "401 already_logged_in")
         }
     }
 
@@ -80,7 +81,7 @@ import Testing
         }
         try withService { service in
             let client = try service.connect()
-            #expect(client.refusal("login", login("a1")) == "401 invalid_token")
+            #expect(client.rejection("login", login("a1")) == "401 invalid_token")
         }
     }
 
@@ -122,9 +123,9 @@ import Testing
         try service { service in
             let alice = try service.connect()
             _ = try alice.call("login", login("a1"))
-            #expect(alice.refusal("refresh", ["token": "b1"]) == "403 forbidden")
-            #expect(alice.refusal("refresh", ["token": "x"]) == "401 invalid_token")
-            #expect(alice.refusal("refresh") == "414 missing_field")
+            #expect(alice.rejection("refresh", ["token": "b1"]) == "403 forbidden")
+            #expect(alice.rejection("refresh", ["token": "x"]) == "401 invalid_token")
+            #expect(alice.rejection("refresh") == "414 missing_field")
             try pass(seconds: 600, service, [alice]) {}
             service.pass(seconds: 31)
             #expect(try alice.closing() == "4402 token_expired")
@@ -134,11 +135,11 @@ import Testing
     @Test func `who has no token has none to refresh`() throws {
         try service(access: .open) { service in
             let carol = try service.login("carol")
-            #expect(carol.refusal("refresh", ["token": "a1"]) == "401 invalid_token")
+            #expect(carol.rejection("refresh", ["token": "a1"]) == "401 invalid_token")
             let server = try server(service)
-            #expect(server.refusal("refresh", ["token": "a1"]) == "403 forbidden")
+            #expect(server.rejection("refresh", ["token": "a1"]) == "403 forbidden")
             let nobody = try service.connect()
-            #expect(nobody.refusal("refresh", ["token": "a1"]) == "401 not_logged_in")
+            #expect(nobody.rejection("refresh", ["token": "a1"]) == "401 not_logged_in")
         }
     }
 
@@ -161,9 +162,9 @@ import Testing
             _ = try next.nextFrame(withinMilliseconds: 10_000)
             gate.open()
             try waitUntil("the verdict has come") {
-                try server.call("stats")["inquiriesUnderWay"] == 0
+                try server.call("stats")["tokensInVerification"] == 0
             }
-            #expect(next.refusal("ping") == "401 not_logged_in")
+            #expect(next.rejection("ping") == "401 not_logged_in")
             #expect(try server.call("stats")["sessions"] == 0)
         }
     }
@@ -194,7 +195,7 @@ import Testing
             }
             for _ in waiting { gate.awaitArrival() }
             let third = try service.connect()
-            #expect(third.refusal("login", login("a1")) == "503 overloaded")
+            #expect(third.rejection("login", login("a1")) == "503 overloaded")
             gate.open()
             for client in waiting {
                 #expect(try client.nextMessage(withinMilliseconds: 10_000)?["result"] != nil)

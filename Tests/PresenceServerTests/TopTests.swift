@@ -46,9 +46,9 @@ import Testing
     @Test func `is for app servers, and of a bounded length`() throws {
         try withService { service in
             let alice = try service.login("alice")
-            #expect(alice.refusal("top") == "403 forbidden")
+            #expect(alice.rejection("top") == "403 forbidden")
             let server = try service.appServer()
-            #expect(server.refusal("top", ["limit": 101]) == "414 out_of_range")
+            #expect(server.rejection("top", ["limit": 101]) == "414 out_of_range")
         }
     }
 }

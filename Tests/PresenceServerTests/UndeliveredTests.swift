@@ -129,22 +129,22 @@ import Testing
             let other = try service.appServer()
             _ = try other.call("feed")
             let third = try service.appServer()
-            #expect(third.refusal("undelivered") == "419 feed_quota")
-            #expect(third.refusal("feed") == "419 feed_quota")
+            #expect(third.rejection("undelivered") == "419 feed_quota")
+            #expect(third.rejection("feed") == "419 feed_quota")
             try send(server, "lisi", "one")
             #expect(try next(server).messages == ["one: absent"])
             _ = try server.call("feed")
             _ = try server.call("undelivered", ["cursor": "nonsense"])
             #expect(try next(server).messages == ["one: absent"])
             let client = try service.login("alice")
-            #expect(client.refusal("undelivered") == "403 forbidden")
+            #expect(client.rejection("undelivered") == "403 forbidden")
         }
     }
 
     @Test func `is none without messages`() throws {
         try withService({ $0.engine.messages = .off }) { service in
             let server = try service.appServer()
-            #expect(server.refusal("undelivered") == "403 forbidden")
+            #expect(server.rejection("undelivered") == "403 forbidden")
         }
     }
 }

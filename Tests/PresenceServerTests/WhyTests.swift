@@ -25,7 +25,7 @@ import Testing
             #expect(event["connections"]?.array?.map { $0["device"] } == ["phone"])
             #expect(facts["state"]?["online"]?.array?.count == 1)
             #expect(facts["subscription"]?["expires"]?.integer != nil)
-            #expect(bob.refusal("why", ["type": 1]) == "403 forbidden")
+            #expect(bob.rejection("why", ["type": 1]) == "403 forbidden")
         }
     }
 

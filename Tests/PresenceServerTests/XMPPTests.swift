@@ -86,7 +86,7 @@ import Testing
         try service { service in
             let client = try service.connect()
             #expect(
-                client.refusal("login", ["account": "a", "device": "d", "client": "xmpp"])
+                client.rejection("login", ["account": "a", "device": "d", "client": "xmpp"])
                     == "414 out_of_range")
         }
     }

@@ -73,7 +73,7 @@ import Testing
         let left = try Contents(of: try #require(image).data)
         #expect(left.subscriptions.count == 1_002)
         #expect(left.subscriptions(of: "s2000").count == 2, "what was acknowledged is there")
-        #expect(left.subscriptions(of: "s1000").isEmpty, "what was refused is not")
+        #expect(left.subscriptions(of: "s1000").isEmpty, "what was rejected is not")
         #expect(try Contents(of: directory.data).subscriptions.count == 1_002)
     }
 

@@ -51,15 +51,15 @@ import Testing
         #expect(try store.write(put("before"), into: outcomes) == [.committed])
         committed.wait()
         disk.fill(disk.path + "/ballast")
-        var refused = 0
-        while refused < 3 {
-            store.writeLazily(put("lazy \(refused)"))
+        var rejected = 0
+        while rejected < 3 {
+            store.writeLazily(put("lazy \(rejected)"))
             guard case .failed = try store.write(put("during"), into: outcomes)[0] else {
                 committed.wait()
                 disk.fill(disk.path + "/ballast")
                 continue
             }
-            refused += 1
+            rejected += 1
         }
         while committed.wait(timeout: .now()) == .success {}
         try FileManager.default.removeItem(atPath: disk.path + "/ballast")

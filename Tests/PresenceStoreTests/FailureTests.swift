@@ -3,7 +3,7 @@ import GRDB
 import PresenceStore
 import Testing
 
-/// What happens to writes while the disk refuses them.
+/// What happens to writes while the disk rejects them.
 @Suite struct FailureTests {
     private let directory = TemporaryDirectory()
     private let outcomes = Outcomes()

@@ -115,7 +115,7 @@ import Testing
 private struct Model {
     var contents = Contents()
 
-    /// Takes the outcomes of a batch and applies what was not refused.
+    /// Takes the outcomes of a batch and applies what was not rejected.
     ///
     /// True if all was stored.
     mutating func apply(_ batch: [Submission], _ outcomes: Outcomes) throws -> Bool {

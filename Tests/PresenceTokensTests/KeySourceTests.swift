@@ -248,12 +248,12 @@ private final class ScriptedFetcher: KeyFetcher {
             #expect(throws: Never.self, "\(text)") { try KeyURL(text) }
             #expect(KeyURL.looksLikeURL(text))
         }
-        let refused = [
+        let rejected = [
             "http://a.example/jwks", "http://127.0.0.1.example/", "https://", "file:///x",
             "https://user:password@a.example/jwks", "https://user@a.example/jwks",
             "https://a.example/?a[]=1", "https://a.example/caf%E9",
         ]
-        for text in refused {
+        for text in rejected {
             #expect(throws: KeyURLError.self, "\(text)") { try KeyURL(text) }
         }
     }

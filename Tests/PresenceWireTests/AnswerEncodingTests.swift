@@ -208,7 +208,7 @@ import Testing
         var bytes: [UInt8] = [9]
         let outcome = bytes.appendAnswerBody(
             .loggedOut, to: .none, in: Effects(), settings: Settings())
-        bytes.appendErrorBody(Refusal(.forbidden), to: .none, in: Effects())
+        bytes.appendErrorBody(Rejection(.forbidden), to: .none, in: Effects())
         bytes.appendErrorBody(EnvelopeError(.unknownMethod), to: .none)
         bytes.appendStatsBody([StatsField("connections", 3)], to: .none)
         bytes.appendTextBody([1], to: .none)

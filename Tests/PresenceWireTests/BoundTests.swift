@@ -6,43 +6,44 @@ import Testing
 
 @Suite struct BoundTests {
     @Test(arguments: [
-        RefusedCase("login", "{}", Refusal(.missingField, field: .token)),
-        RefusedCase("login", #"{"client":"ios"}"#, Refusal(.missingField, field: .token)),
-        RefusedCase("login", #"{"token":"t"}"#, Refusal(.missingField, field: .device)),
-        RefusedCase("login", #"{"account":"a"}"#, Refusal(.missingField, field: .device)),
-        RefusedCase(
-            "login", #"{"account":"a","client":"server"}"#, Refusal(.missingField, field: .device)),
-        RefusedCase(
+        RejectedCase("login", "{}", Rejection(.missingField, field: .token)),
+        RejectedCase("login", #"{"client":"ios"}"#, Rejection(.missingField, field: .token)),
+        RejectedCase("login", #"{"token":"t"}"#, Rejection(.missingField, field: .device)),
+        RejectedCase("login", #"{"account":"a"}"#, Rejection(.missingField, field: .device)),
+        RejectedCase(
+            "login", #"{"account":"a","client":"server"}"#, Rejection(.missingField, field: .device)
+        ),
+        RejectedCase(
             "login", #"{"token":"t","account":"a","device":"d"}"#,
-            Refusal(.duplicateField, field: .account)),
-        RefusedCase("login", #"{"token":"t","key":"k"}"#, Refusal(.duplicateField, field: .key)),
-        RefusedCase(
-            "login", #"{"key":"k","client":"toaster"}"#, Refusal(.outOfRange, field: .client)),
-        RefusedCase(
-            "login", #"{"key":"k","client":"IOS"}"#, Refusal(.outOfRange, field: .client)),
-        RefusedCase("login", #"{"key":"k","sync":"some"}"#, Refusal(.outOfRange, field: .sync)),
-        RefusedCase("login", #"{"key":"k","sync":true}"#, Refusal(.wrongType, field: .sync)),
-        RefusedCase("subscribe", "{}", Refusal(.missingField, field: .type)),
-        RefusedCase("subscribe", #"{"type":1}"#, Refusal(.missingField, field: .expiry)),
-        RefusedCase(
-            "subscribe", #"{"type":1,"expiry":60}"#, Refusal(.missingField, field: .publishers)),
-        RefusedCase("unsubscribe", "{}", Refusal(.missingField, field: .type)),
-        RefusedCase("publish", "{}", Refusal(.missingField, field: .type)),
-        RefusedCase("publish", #"{"type":1}"#, Refusal(.missingField, field: .value)),
-        RefusedCase("clear", "{}", Refusal(.missingField, field: .type)),
-        RefusedCase("query", "{}", Refusal(.missingField, field: .type)),
-        RefusedCase("query", #"{"type":1}"#, Refusal(.missingField, field: .accounts)),
-        RefusedCase("subscribers", "{}", Refusal(.missingField, field: .type)),
-        RefusedCase("subscribers", #"{"type":1}"#, Refusal(.missingField, field: .publisher)),
-        RefusedCase("sessions", "{}", Refusal(.missingField, field: .account)),
-        RefusedCase("kick", "{}", Refusal(.missingField, field: .account)),
-        RefusedCase("send", "{}", Refusal(.missingField, field: .accounts)),
-        RefusedCase("send", #"{"accounts":["a"]}"#, Refusal(.missingField, field: .body)),
-        RefusedCase("take", "{}", Refusal(.missingField, field: .id)),
-        RefusedCase("discard", "{}", Refusal(.missingField, field: .account)),
+            Rejection(.duplicateField, field: .account)),
+        RejectedCase("login", #"{"token":"t","key":"k"}"#, Rejection(.duplicateField, field: .key)),
+        RejectedCase(
+            "login", #"{"key":"k","client":"toaster"}"#, Rejection(.outOfRange, field: .client)),
+        RejectedCase(
+            "login", #"{"key":"k","client":"IOS"}"#, Rejection(.outOfRange, field: .client)),
+        RejectedCase("login", #"{"key":"k","sync":"some"}"#, Rejection(.outOfRange, field: .sync)),
+        RejectedCase("login", #"{"key":"k","sync":true}"#, Rejection(.wrongType, field: .sync)),
+        RejectedCase("subscribe", "{}", Rejection(.missingField, field: .type)),
+        RejectedCase("subscribe", #"{"type":1}"#, Rejection(.missingField, field: .expiry)),
+        RejectedCase(
+            "subscribe", #"{"type":1,"expiry":60}"#, Rejection(.missingField, field: .publishers)),
+        RejectedCase("unsubscribe", "{}", Rejection(.missingField, field: .type)),
+        RejectedCase("publish", "{}", Rejection(.missingField, field: .type)),
+        RejectedCase("publish", #"{"type":1}"#, Rejection(.missingField, field: .value)),
+        RejectedCase("clear", "{}", Rejection(.missingField, field: .type)),
+        RejectedCase("query", "{}", Rejection(.missingField, field: .type)),
+        RejectedCase("query", #"{"type":1}"#, Rejection(.missingField, field: .accounts)),
+        RejectedCase("subscribers", "{}", Rejection(.missingField, field: .type)),
+        RejectedCase("subscribers", #"{"type":1}"#, Rejection(.missingField, field: .publisher)),
+        RejectedCase("sessions", "{}", Rejection(.missingField, field: .account)),
+        RejectedCase("kick", "{}", Rejection(.missingField, field: .account)),
+        RejectedCase("send", "{}", Rejection(.missingField, field: .accounts)),
+        RejectedCase("send", #"{"accounts":["a"]}"#, Rejection(.missingField, field: .body)),
+        RejectedCase("take", "{}", Rejection(.missingField, field: .id)),
+        RejectedCase("discard", "{}", Rejection(.missingField, field: .account)),
     ])
-    func `what is missing or does not go together`(refused: RefusedCase) {
-        #expect(Decoded.params(refused.method, refused.params).refusal == refused.refusal)
+    func `what is missing or does not go together`(rejected: RejectedCase) {
+        #expect(Decoded.params(rejected.method, rejected.params).rejection == rejected.rejection)
     }
 
     @Test(
@@ -57,9 +58,9 @@ import Testing
         for value in good + bad {
             let decoded = Decoded.params(
                 "subscribe", #"{"publishers":["a"],\#(rest),"\#(field)":\#(value)}"#)
-            let refusal = Refusal(
-                .outOfRange, field: Refusal.Field(rawValue: field), min: min, max: max)
-            #expect(decoded.refusal == (bad.contains(value) ? refusal : nil))
+            let rejection = Rejection(
+                .outOfRange, field: Rejection.Field(rawValue: field), min: min, max: max)
+            #expect(decoded.rejection == (bad.contains(value) ? rejection : nil))
         }
     }
 
@@ -68,28 +69,28 @@ import Testing
     ])
     func `bounds of a status's life`(seconds: Int, isGood: Bool) {
         let decoded = Decoded.params("publish", #"{"type":1,"value":10000,"expiry":\#(seconds)}"#)
-        let refusal = Refusal(.outOfRange, field: .expiry, min: 60, max: 604_800)
-        #expect(decoded.refusal == (isGood ? nil : refusal))
+        let rejection = Rejection(.outOfRange, field: .expiry, min: 60, max: 604_800)
+        #expect(decoded.rejection == (isGood ? nil : rejection))
     }
 
     @Test(
         arguments: [
             (-1, .outOfRange), (0, .outOfRange), (1, .reservedValue), (9_999, .reservedValue),
             (10_000, nil), (2_147_483_647, nil), (2_147_483_648, .outOfRange),
-        ] as [(Int, Refusal.Reason?)])
-    func `bounds of a value`(value: Int, reason: Refusal.Reason?) {
+        ] as [(Int, Rejection.Reason?)])
+    func `bounds of a value`(value: Int, reason: Rejection.Reason?) {
         let decoded = Decoded.params("publish", #"{"type":1,"value":\#(value)}"#)
-        let refusal = reason.map {
-            Refusal($0, field: .value, min: 10_000, max: 2_147_483_647)
+        let rejection = reason.map {
+            Rejection($0, field: .value, min: 10_000, max: 2_147_483_647)
         }
-        #expect(decoded.refusal == refusal)
+        #expect(decoded.rejection == rejection)
     }
 
     @Test(arguments: [(0, false), (1, true), (1_000, true), (1_001, false)])
     func `bounds of a page`(limit: Int, isGood: Bool) {
         let decoded = Decoded.params("subscriptions", #"{"limit":\#(limit)}"#)
-        let refusal = Refusal(.outOfRange, field: .limit, min: 1, max: 1_000)
-        #expect(decoded.refusal == (isGood ? nil : refusal))
+        let rejection = Rejection(.outOfRange, field: .limit, min: 1, max: 1_000)
+        #expect(decoded.rejection == (isGood ? nil : rejection))
     }
 
     @Test(arguments: [
@@ -99,23 +100,23 @@ import Testing
     ])
     func `cursors that nobody gave`(cursor: String) {
         let decoded = Decoded.params("subscriptions", #"{"cursor":"\#(cursor)"}"#)
-        #expect(decoded.refusal == Refusal(.outOfRange, field: .cursor))
+        #expect(decoded.rejection == Rejection(.outOfRange, field: .cursor))
         let message = Decoded.params("take", #"{"id":"\#(cursor)"}"#)
-        #expect(message.refusal == Refusal(.outOfRange, field: .id))
+        #expect(message.rejection == Rejection(.outOfRange, field: .id))
     }
 
     @Test(arguments: [
-        ("publish", #""type":1,"value":10000"#, Refusal.Field.ext, 4_096),
+        ("publish", #""type":1,"value":10000"#, Rejection.Field.ext, 4_096),
         ("kick", #""account":"a""#, .reason, 256),
     ])
-    func `bounds of a text`(method: String, rest: String, field: Refusal.Field, limit: Int) {
+    func `bounds of a text`(method: String, rest: String, field: Rejection.Field, limit: Int) {
         let key = field.rawValue
         // An escape counts as the bytes it stands for.
         let text = String(repeating: "\\u00e9", count: limit / 2)
         #expect(Decoded.params(method, "{\(rest),\"\(key)\":\"\(text)\"}").method != nil)
         #expect(Decoded.params(method, "{\(rest),\"\(key)\":\"\"}").method != nil)
-        let refusal = Refusal(.tooLong, field: field, limit: limit, count: limit + 1)
-        #expect(Decoded.params(method, "{\(rest),\"\(key)\":\"\(text)x\"}").refusal == refusal)
+        let rejection = Rejection(.tooLong, field: field, limit: limit, count: limit + 1)
+        #expect(Decoded.params(method, "{\(rest),\"\(key)\":\"\(text)x\"}").rejection == rejection)
     }
 
     @Test(arguments: Slot.lists)
@@ -125,17 +126,18 @@ import Testing
         func decode(_ names: [String]) -> Decoded {
             slot.decode("[\(names.joined(separator: ","))]")
         }
-        #expect(decode([]).refusal == Refusal(.outOfRange, field: slot.field, min: 1, max: most))
+        #expect(
+            decode([]).rejection == Rejection(.outOfRange, field: slot.field, min: 1, max: most))
         #expect(decode(many).names.count == most)
         #expect(decode(many + [#""n0""#]).names == (0..<most).map { "n\($0)" })
-        let tooMany = Refusal(.tooMany, field: slot.field, limit: most)
-        #expect(decode(many + [#""other""#]).refusal == tooMany)
+        let tooMany = Rejection(.tooMany, field: slot.field, limit: most)
+        #expect(decode(many + [#""other""#]).rejection == tooMany)
         let repeats = [String](repeating: #""again""#, count: 5_000)
         #expect(decode(repeats).names == ["again"])
-        let long = Refusal(.tooLong, field: slot.field, limit: 128, count: 129)
-        #expect(decode(["\"\(String(repeating: "x", count: 129))\""]).refusal == long)
-        let invalid = Refusal(.invalidName, field: slot.field, limit: 128)
-        #expect(decode([#""a""#, #""""#]).refusal == invalid)
+        let long = Rejection(.tooLong, field: slot.field, limit: 128, count: 129)
+        #expect(decode(["\"\(String(repeating: "x", count: 129))\""]).rejection == long)
+        let invalid = Rejection(.invalidName, field: slot.field, limit: 128)
+        #expect(decode([#""a""#, #""""#]).rejection == invalid)
     }
 
     @Test func `limits of the service's own choice`() {
@@ -143,17 +145,17 @@ import Testing
         limits.publishersPerRequestMax = 2
         limits.accountBytesMax = 3
         limits.subscriptionExpirySecondsMax = 61
-        func refusal(_ expiry: Int, _ names: String) -> Refusal? {
+        func rejection(_ expiry: Int, _ names: String) -> Rejection? {
             Decoded.params(
                 "subscribe", #"{"type":1,"expiry":\#(expiry),"publishers":[\#(names)]}"#,
                 limits: limits
-            ).refusal
+            ).rejection
         }
-        #expect(refusal(61, #""abc","b""#) == nil)
-        #expect(refusal(62, #""a""#) == Refusal(.outOfRange, field: .expiry, min: 60, max: 61))
-        #expect(refusal(60, #""a","b","c""#) == Refusal(.tooMany, field: .publishers, limit: 2))
-        let long = Refusal(.tooLong, field: .publishers, limit: 3, count: 4)
-        #expect(refusal(60, #""abcd""#) == long)
+        #expect(rejection(61, #""abc","b""#) == nil)
+        #expect(rejection(62, #""a""#) == Rejection(.outOfRange, field: .expiry, min: 60, max: 61))
+        #expect(rejection(60, #""a","b","c""#) == Rejection(.tooMany, field: .publishers, limit: 2))
+        let long = Rejection(.tooLong, field: .publishers, limit: 3, count: 4)
+        #expect(rejection(60, #""abcd""#) == long)
     }
 
     @Test func `a list without repeats is what a set says`() {
@@ -168,7 +170,7 @@ import Testing
             let json = names.map { "\"\($0)\"" }.joined(separator: ",")
             let decoded = Decoded.params("unsubscribe", #"{"type":1,"publishers":[\#(json)]}"#)
             if expected.count > 100 {
-                #expect(decoded.refusal?.reason == .tooMany)
+                #expect(decoded.rejection?.reason == .tooMany)
             } else {
                 #expect(decoded.names == expected)
             }

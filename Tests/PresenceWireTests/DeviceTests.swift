@@ -22,7 +22,7 @@ import Testing
         #expect(decoded.string(account) == "lisi")
         #expect(decoded.string(found.device) == "d 1")
         #expect(decoded.string(found.alias) == "中")
-        // As they are: the engine says which of them is at fault.
+        // As they are: the engine says which of them is invalid.
         #expect(decoded.names == ["b", "", "a.", "b"])
         #expect(found.tags == NameList(start: 0, count: 4))
         #expect(decoded.string(found.pushAddress) == "\0")
@@ -47,31 +47,31 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""tags":[1]"#, Refusal.Field.tags), (#""tags":["a",null]"#, .tags),
+        (#""tags":[1]"#, Rejection.Field.tags), (#""tags":["a",null]"#, .tags),
         (#""tags":"a""#, .tags), (#""tags":null"#, .tags), (#""tags":{}"#, .tags),
         (#""alias":null"#, .alias), (#""alias":["a"]"#, .alias),
         (#""pushAddress":1"#, .pushAddress),
         (#""pushAddress":null"#, .pushAddress), (#""device":5"#, .device),
     ])
-    func `a wrong type comes first`(member: String, field: Refusal.Field) {
+    func `a wrong type comes first`(member: String, field: Rejection.Field) {
         let (decoded, _) = set(#"{\#(member)}"#)
-        #expect(decoded.refusal == Refusal(.wrongType, field: field))
+        #expect(decoded.rejection == Rejection(.wrongType, field: field))
     }
 
     @Test func `a device is a name`() {
         #expect(
-            set(#"{"device":"","alias":"."}"#).decoded.refusal
-                == Refusal(.invalidName, field: .device, limit: 64))
+            set(#"{"device":"","alias":"."}"#).decoded.rejection
+                == Rejection(.invalidName, field: .device, limit: 64))
         #expect(
-            set(#"{"device":"\#(String(repeating: "x", count: 65))"}"#).decoded.refusal
-                == Refusal(.tooLong, field: .device, limit: 64, count: 65))
+            set(#"{"device":"\#(String(repeating: "x", count: 65))"}"#).decoded.rejection
+                == Rejection(.tooLong, field: .device, limit: 64, count: 65))
     }
 
     @Test func `a list of devices is of an account`() {
         #expect(Decoded.params("devices", "{}").method == .command(.devices(account: nil)))
         #expect(
-            Decoded.params("devices", #"{"account":" "}"#).refusal
-                == Refusal(.invalidName, field: .account, limit: 128))
+            Decoded.params("devices", #"{"account":" "}"#).rejection
+                == Rejection(.invalidName, field: .account, limit: 128))
     }
 
     private func result(_ answer: Answer, _ effects: Effects) -> String {

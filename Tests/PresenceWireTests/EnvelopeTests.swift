@@ -15,11 +15,11 @@ import Testing
             (#""id":-9223372036854775808,"#, .integer(.min)),
             (#""id":"","#, .text([])), (#""id":"a\u0022é","#, .text(Array("a\"é".utf8))),
         ] as [(String, RequestID)])
-    func `faults of the envelope are told to the id that can be made out`(
+    func `errors of the envelope are told to the id that can be made out`(
         member: String, id: RequestID
     ) {
         let decoded = Decoded(#"{\#(member)"jsonrpc":"1.0","method":"ping"}"#)
-        #expect(decoded.envelopeFault?.reason.code == -32_600)
+        #expect(decoded.envelopeError?.reason.code == -32_600)
         #expect(decoded.id == id)
     }
 
@@ -37,17 +37,17 @@ import Testing
     func `a string as id has at most 128 bytes`(count: Int, limit: Int?) {
         let text = String(repeating: "é", count: count / 2) + (count % 2 == 1 ? "x" : "")
         let decoded = Decoded(#"{"jsonrpc":"2.0","id":"\#(text)","method":"ping"}"#)
-        #expect(decoded.envelopeFault?.limit == limit)
+        #expect(decoded.envelopeError?.limit == limit)
         #expect((decoded.method == .command(.ping)) == (limit == nil))
     }
 
-    @Test func `a notification is not answered unless its envelope is at fault`() {
+    @Test func `a notification is not answered unless its envelope is invalid`() {
         let unknown = Decoded(#"{"jsonrpc":"2.0","method":"nonsense"}"#)
         #expect(unknown.id == .none)
-        #expect(unknown.envelopeFault == EnvelopeError(.unknownMethod, field: .method))
-        let refused = Decoded(#"{"jsonrpc":"2.0","method":"publish"}"#)
-        #expect(refused.id == .none)
-        #expect(refused.refusal == Refusal(.missingField, field: .type))
+        #expect(unknown.envelopeError == EnvelopeError(.unknownMethod, field: .method))
+        let rejected = Decoded(#"{"jsonrpc":"2.0","method":"publish"}"#)
+        #expect(rejected.id == .none)
+        #expect(rejected.rejection == Rejection(.missingField, field: .type))
         #expect(Decoded(#"{"method":"ping"}"#).id == .unknown)
     }
 
@@ -59,7 +59,7 @@ import Testing
             (#"{"jsonrpc":"2.0","method":null}"#, .method),
         ] as [(String, EnvelopeError.Field)])
     func `what is no request says which member`(json: String, field: EnvelopeError.Field) {
-        #expect(Decoded(json).envelopeFault == EnvelopeError(.invalidRequest, field: field))
+        #expect(Decoded(json).envelopeError == EnvelopeError(.invalidRequest, field: field))
     }
 
     @Test(arguments: [
@@ -68,7 +68,7 @@ import Testing
     ])
     func `unknown methods`(name: String) {
         let decoded = Decoded(#"{"jsonrpc":"2.0","id":3,"method":"\#(name)"}"#)
-        #expect(decoded.envelopeFault == EnvelopeError(.unknownMethod, field: .method))
+        #expect(decoded.envelopeError == EnvelopeError(.unknownMethod, field: .method))
         #expect(decoded.id == .integer(3))
     }
 
@@ -82,7 +82,7 @@ import Testing
         ] as [(String, EnvelopeError.Field?)])
     func `a member that stands twice`(members: String, field: EnvelopeError.Field?) {
         let decoded = Decoded("{\"id\":5,\(members)}")
-        #expect(decoded.envelopeFault == EnvelopeError(.duplicateField, field: field))
+        #expect(decoded.envelopeError == EnvelopeError(.duplicateField, field: field))
         #expect(decoded.id == .integer(5))
     }
 
@@ -91,7 +91,7 @@ import Testing
     ])
     func `params that are no object`(params: String) {
         let decoded = Decoded.params("ping", params)
-        #expect(decoded.refusal == Refusal(.wrongType, field: .params))
+        #expect(decoded.rejection == Rejection(.wrongType, field: .params))
         #expect(decoded.id == .integer(7))
     }
 
@@ -106,11 +106,11 @@ import Testing
     func `the members of an object are counted`(count: Int) {
         let many = (0..<count).map { "\"k\($0)\":0" }.joined(separator: ",")
         let inner = Decoded.params("ping", "{\(many)}")
-        let tooMany = Refusal(.tooMany, field: .params, limit: 64, count: count)
-        #expect(inner.refusal == (count > 64 ? tooMany : nil))
+        let tooMany = Rejection(.tooMany, field: .params, limit: 64, count: count)
+        #expect(inner.rejection == (count > 64 ? tooMany : nil))
         let outer = Decoded(#"{"jsonrpc":"2.0","id":1,"method":"ping",\#(many)}"#)
         let limit = EnvelopeError(.invalidRequest, limit: 64)
-        #expect(outer.envelopeFault == (count + 3 > 64 ? limit : nil))
+        #expect(outer.envelopeError == (count + 3 > 64 ? limit : nil))
         #expect(outer.id == .integer(1))
     }
 }

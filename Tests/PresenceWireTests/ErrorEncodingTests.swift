@@ -4,240 +4,241 @@ import Testing
 @testable import PresenceCore
 
 @Suite struct ErrorEncodingTests {
-    private func error(_ refusal: Refusal) -> String? {
-        body { $0.appendErrorBody(refusal, to: .integer(1), in: Effects()) }
+    private func error(_ rejection: Rejection) -> String? {
+        body { $0.appendErrorBody(rejection, to: .integer(1), in: Effects()) }
     }
 
-    private static let parameters: [(Refusal, String, String)] = [
+    private static let parameters: [(Rejection, String, String)] = [
         (
-            Refusal(.missingField, field: .token),
+            Rejection(.missingField, field: .token),
             "`token` or another credential is required.",
             #""field":"token""#
         ),
-        (Refusal(.missingField, field: .expiry), "`expiry` is required.", #""field":"expiry""#),
-        (Refusal(.outOfRange, field: .from), "`from` must be now.", #""field":"from""#),
+        (Rejection(.missingField, field: .expiry), "`expiry` is required.", #""field":"expiry""#),
+        (Rejection(.outOfRange, field: .from), "`from` must be now.", #""field":"from""#),
         (
-            Refusal(.duplicateField, field: .from),
+            Rejection(.duplicateField, field: .from),
             "`from` cannot be given together with `cursor`, or twice.", #""field":"from""#
         ),
         (
-            Refusal(.wrongType, field: .publishers), "`publishers` must be an array of strings.",
+            Rejection(.wrongType, field: .publishers), "`publishers` must be an array of strings.",
             #""field":"publishers""#
         ),
         (
-            Refusal(.outOfRange, field: .type, min: 100, max: 65_535),
+            Rejection(.outOfRange, field: .type, min: 100, max: 65_535),
             "`type` must be 1 or 100 to 65535.", #""field":"type","min":100,"max":65535"#
         ),
         (
-            Refusal(.outOfRange, field: .expiry, min: 60, max: 2_592_000),
+            Rejection(.outOfRange, field: .expiry, min: 60, max: 2_592_000),
             "`expiry` must be 60 to 2592000 seconds.", #""field":"expiry","min":60,"max":2592000"#
         ),
         (
-            Refusal(.outOfRange, field: .publishers, min: 1, max: 100),
+            Rejection(.outOfRange, field: .publishers, min: 1, max: 100),
             "`publishers` must have 1 to 100 names.", #""field":"publishers","min":1,"max":100"#
         ),
         (
-            Refusal(.outOfRange, field: .client),
+            Rejection(.outOfRange, field: .client),
             "`client` must be one of android, ios, harmony, windows, macos, linux, web, server, "
                 + "other.",
             #""field":"client""#
         ),
         (
-            Refusal(.invalidName, field: .device, limit: 64),
+            Rejection(.invalidName, field: .device, limit: 64),
             "`device` must be 1 to 64 bytes, without control characters and without leading "
                 + "or trailing spaces.",
             #""field":"device","limit":64"#
         ),
         (
-            Refusal(.tooMany, field: .publishers, limit: 100),
+            Rejection(.tooMany, field: .publishers, limit: 100),
             "`publishers` has more than 100 names; split the request.",
             #""field":"publishers","limit":100"#
         ),
         (
-            Refusal(.tooMany, limit: 42),
+            Rejection(.tooMany, limit: 42),
             "The response can hold 42 accounts; split the request.", #""limit":42"#
         ),
         (
-            Refusal(.tooMany, field: .params, limit: 64, count: 65),
+            Rejection(.tooMany, field: .params, limit: 64, count: 65),
             "`params` has more than 64 members.", #""field":"params","limit":64,"count":65"#
         ),
         (
-            Refusal(.reservedValue, field: .value, min: 10_000, max: 2_147_483_647),
+            Rejection(.reservedValue, field: .value, min: 10_000, max: 2_147_483_647),
             "`value` must be at least 10000; lower values are reserved.",
             #""field":"value","min":10000,"max":2147483647"#
         ),
         (
-            Refusal(.tooLong, field: .ext, limit: 4_096, count: 5_000),
+            Rejection(.tooLong, field: .ext, limit: 4_096, count: 5_000),
             "`ext` has 5000 bytes; at most 4096 are allowed.",
             #""field":"ext","limit":4096,"count":5000"#
         ),
         (
-            Refusal(.tooLong, field: .body, limit: 131_072, count: 140_000),
+            Rejection(.tooLong, field: .body, limit: 131_072, count: 140_000),
             "`body` and `ext` have 140000 bytes; at most 131072 are allowed.",
             #""field":"body","limit":131072,"count":140000"#
         ),
         (
-            Refusal(.outOfRange, field: .ref, min: 1, max: 64),
+            Rejection(.outOfRange, field: .ref, min: 1, max: 64),
             "`ref` must be 1 to 64 bytes.", #""field":"ref","min":1,"max":64"#
         ),
         (
-            Refusal(.outOfRange, field: .device),
+            Rejection(.outOfRange, field: .device),
             "`device` is possible only with exactly one account in `accounts`.",
             #""field":"device""#
         ),
         (
-            Refusal(.outOfRange, field: .id),
+            Rejection(.outOfRange, field: .id),
             "`id` must be the `id` of a message that was sent to this session.", #""field":"id""#
         ),
         (
-            Refusal(.duplicateField, field: .type), "`type` appears more than once.",
+            Rejection(.duplicateField, field: .type), "`type` appears more than once.",
             #""field":"type""#
         ),
         (
-            Refusal(.duplicateField, field: .key),
+            Rejection(.duplicateField, field: .key),
             "`key` appears more than once, or together with another credential.",
             #""field":"key""#
         ),
     ]
 
     @Test(arguments: parameters)
-    func `a parameter at fault`(refusal: Refusal, message: String, data: String) {
+    func `an invalid parameter`(rejection: Rejection, message: String, data: String) {
         let expected =
             #"{"jsonrpc":"2.0","id":1,"error":{"code":414,"message":"\#(message)","#
-            + #""data":{"reason":"\#(refusal.reason.rawValue)",\#(data)}}}"#
-        #expect(error(refusal) == expected)
+            + #""data":{"reason":"\#(rejection.reason.rawValue)",\#(data)}}}"#
+        #expect(error(rejection) == expected)
     }
 
-    private static let others: [(Refusal, Int, String, String)] = [
-        (Refusal(.notLoggedIn), 401, "Log in first.", ""),
-        (Refusal(.invalidToken), 401, "Invalid credentials.", ""),
+    private static let others: [(Rejection, Int, String, String)] = [
+        (Rejection(.notLoggedIn), 401, "Log in first.", ""),
+        (Rejection(.invalidToken), 401, "Invalid credentials.", ""),
         (
-            Refusal(CredentialError.signature), 401, "The token's signature is invalid.",
+            Rejection(CredentialError.signature), 401, "The token's signature is invalid.",
             #","field":"token""#
         ),
         (
-            Refusal(CredentialError.expired), 401, "The token has expired; log in with a new one.",
+            Rejection(CredentialError.expired), 401,
+            "The token has expired; log in with a new one.",
             #","field":"token""#
         ),
         (
-            Refusal(CredentialError.keysUnavailable, retryAfterSeconds: 2), 503,
+            Rejection(CredentialError.keysUnavailable, retryAfterSeconds: 2), 503,
             "The keys that verify tokens cannot be fetched; try again later.", #","retryAfter":2"#
         ),
-        (Refusal(.forbidden), 403, "Permission denied.", ""),
+        (Rejection(.forbidden), 403, "Permission denied.", ""),
         (
-            Refusal(.rateLimited, retryAfterSeconds: 1), 416,
+            Rejection(.rateLimited, retryAfterSeconds: 1), 416,
             "Rate limit exceeded; try again in 1 second.", #","retryAfter":1"#
         ),
         (
-            Refusal(.subscriptionQuota, limit: 3_000, count: 2_990), 419,
+            Rejection(.subscriptionQuota, limit: 3_000, count: 2_990), 419,
             "The account may have 3000 subscriptions and has 2990.", #","limit":3000,"count":2990"#
         ),
         (
-            Refusal(.sessionQuota, limit: 10), 419, "The account may have 10 sessions.",
+            Rejection(.sessionQuota, limit: 10), 419, "The account may have 10 sessions.",
             #","limit":10"#
         ),
         (
-            Refusal(.subscriberQuota), 419, "The publisher has reached its limit of subscribers.",
+            Rejection(.subscriberQuota), 419, "The publisher has reached its limit of subscribers.",
             ""
         ),
         (
-            Refusal(.senderQuota, limit: 1_000, count: 995), 419,
+            Rejection(.senderQuota, limit: 1_000, count: 995), 419,
             "The account may have 1000 messages that are not taken and has 995.",
             #","limit":1000,"count":995"#
         ),
         (
-            Refusal(.senderQuota, field: .body, limit: 16_777_216, count: 16_777_000), 419,
+            Rejection(.senderQuota, field: .body, limit: 16_777_216, count: 16_777_000), 419,
             "The account may have 16777216 bytes in messages that are not taken and has 16777000.",
             #","field":"body","limit":16777216,"count":16777000"#
         ),
-        (Refusal(.internal), 500, "Internal error; nothing was changed.", ""),
+        (Rejection(.internal), 500, "Internal error; nothing was changed.", ""),
         (
-            Refusal(.storeUnavailable), 503,
+            Rejection(.storeUnavailable), 503,
             "The service cannot store changes at the moment; try again later.", ""
         ),
         (
-            Refusal(.overloaded, retryAfterSeconds: 5), 503,
+            Rejection(.overloaded, retryAfterSeconds: 5), 503,
             "The service is overloaded; try again in 5 seconds.", #","retryAfter":5"#
         ),
-        (Refusal(.shuttingDown), 503, "The service is shutting down; try again later.", ""),
+        (Rejection(.shuttingDown), 503, "The service is shutting down; try again later.", ""),
     ]
 
     @Test(arguments: others)
     func `a request that cannot be carried out`(
-        refusal: Refusal, code: Int, message: String, data: String
+        rejection: Rejection, code: Int, message: String, data: String
     ) {
         let expected =
             #"{"jsonrpc":"2.0","id":1,"error":{"code":\#(code),"message":"\#(message)","#
-            + #""data":{"reason":"\#(refusal.reason.rawValue)"\#(data)}}}"#
-        #expect(error(refusal) == expected)
+            + #""data":{"reason":"\#(rejection.reason.rawValue)"\#(data)}}}"#
+        #expect(error(rejection) == expected)
     }
 
     /// All of `setDevice`, and what `send` says of labels.
-    private static let labels: [(Refusal, Int, String, String)] = [
+    private static let labels: [(Rejection, Int, String, String)] = [
         (
-            Refusal(.nothingSet), 6_001,
+            Rejection(.nothingSet), 6_001,
             "At least one of `alias`, `tags` and `pushAddress` is required.", ""
         ),
         (
-            Refusal(.invalidAlias, field: .alias, character: "〇"), 6_003,
+            Rejection(.invalidAlias, field: .alias, character: "〇"), 6_003,
             "`alias` may have only letters a to z and A to Z, digits, `_` and Chinese characters "
                 + "(Unified_Ideograph).",
             #","field":"alias","character":"〇""#
         ),
         (
-            Refusal(.aliasTooLong, field: .alias, limit: 40, count: 41), 6_004,
+            Rejection(.aliasTooLong, field: .alias, limit: 40, count: 41), 6_004,
             "`alias` has 41 bytes; at most 40 are allowed.",
             #","field":"alias","limit":40,"count":41"#
         ),
         (
-            Refusal(.invalidTag, field: .tags, index: 3, character: "\""), 6_005,
+            Rejection(.invalidTag, field: .tags, index: 3, character: "\""), 6_005,
             "The tag at index 3 of `tags` may have only letters a to z and A to Z, digits, `_` "
                 + "and Chinese characters (Unified_Ideograph).",
             #","field":"tags","index":3,"character":"\"""#
         ),
         (
-            Refusal(.invalidTag, field: .tags, index: 0, character: "\0"), 6_005,
+            Rejection(.invalidTag, field: .tags, index: 0, character: "\0"), 6_005,
             "The tag at index 0 of `tags` may have only letters a to z and A to Z, digits, `_` "
                 + "and Chinese characters (Unified_Ideograph).",
             #","field":"tags","index":0,"character":"\u0000""#
         ),
         (
-            Refusal(.invalidTag, field: .tags, index: 7), 6_005,
+            Rejection(.invalidTag, field: .tags, index: 7), 6_005,
             "The tag at index 7 of `tags` is empty.", #","field":"tags","index":7"#
         ),
         (
-            Refusal(.tagTooLong, field: .tags, limit: 40, count: 42, index: 1), 6_006,
+            Rejection(.tagTooLong, field: .tags, limit: 40, count: 42, index: 1), 6_006,
             "The tag at index 1 of `tags` has 42 bytes; at most 40 are allowed.",
             #","field":"tags","index":1,"limit":40,"count":42"#
         ),
         (
-            Refusal(.tooManyTags, field: .tags, limit: 100, count: 101), 6_007,
+            Rejection(.tooManyTags, field: .tags, limit: 100, count: 101), 6_007,
             "`tags` has 101 tags; at most 100 are allowed.",
             #","field":"tags","limit":100,"count":101"#
         ),
         (
-            Refusal(.labelsTooLong, limit: 1_024, count: 1_025), 6_008,
+            Rejection(.labelsTooLong, limit: 1_024, count: 1_025), 6_008,
             "The alias and the tags together have 1025 bytes; at most 1024 are allowed.",
             #","limit":1024,"count":1025"#
         ),
         (
-            Refusal(.tooLong, field: .pushAddress, limit: 2_048, count: 2_049), 414,
+            Rejection(.tooLong, field: .pushAddress, limit: 2_048, count: 2_049), 414,
             "`pushAddress` has 2049 bytes; at most 2048 are allowed.",
             #","field":"pushAddress","limit":2048,"count":2049"#
         ),
-        (Refusal(.noRecipients), 1_011, "No device is selected by these aliases or tags.", ""),
+        (Rejection(.noRecipients), 1_011, "No device is selected by these aliases or tags.", ""),
         (
-            Refusal(.outOfRange, field: .tagsAll, min: 1, max: 20), 414,
+            Rejection(.outOfRange, field: .tagsAll, min: 1, max: 20), 414,
             "`tagsAll` must have 1 to 20 tags.", #","field":"tagsAll","min":1,"max":20"#
         ),
     ]
 
     @Test(arguments: labels)
-    func `labels of devices`(refusal: Refusal, code: Int, message: String, data: String) {
+    func `labels of devices`(rejection: Rejection, code: Int, message: String, data: String) {
         let expected =
             #"{"jsonrpc":"2.0","id":1,"error":{"code":\#(code),"message":"\#(message)","#
-            + #""data":{"reason":"\#(refusal.reason.rawValue)"\#(data)}}}"#
-        #expect(error(refusal) == expected)
+            + #""data":{"reason":"\#(rejection.reason.rawValue)"\#(data)}}}"#
+        #expect(error(rejection) == expected)
     }
 
     private static let envelopes: [(EnvelopeError, Int, String, String)] = [
@@ -277,20 +278,20 @@ import Testing
     ]
 
     @Test(arguments: envelopes)
-    func `what is no request`(fault: EnvelopeError, code: Int, message: String, data: String) {
+    func `what is no request`(envelope: EnvelopeError, code: Int, message: String, data: String) {
         let text = body {
-            $0.appendErrorBody(fault, to: .unknown)
+            $0.appendErrorBody(envelope, to: .unknown)
         }
         let expected =
             #"{"jsonrpc":"2.0","id":null,"error":{"code":\#(code),"message":"\#(message)","#
-            + #""data":{"reason":"\#(fault.reason.rawValue)"\#(data)}}}"#
+            + #""data":{"reason":"\#(envelope.reason.rawValue)"\#(data)}}}"#
         #expect(text == expected)
     }
 
     @Test func `every reason with every field makes a sentence`() {
-        for reason in Refusal.Reason.allCases {
-            for field in Refusal.Field.allCases {
-                let body = error(Refusal(reason, field: field)) ?? ""
+        for reason in Rejection.Reason.allCases {
+            for field in Rejection.Field.allCases {
+                let body = error(Rejection(reason, field: field)) ?? ""
                 let message = body.split(separator: #""message":""#).last?.split(separator: "\"")
                 #expect(message?.first?.hasSuffix(".") == true, "\(body)")
                 #expect(body.contains("\"code\":\(reason.code),"))
@@ -299,11 +300,11 @@ import Testing
     }
 
     @Test(arguments: CredentialError.allCases)
-    func `every fault of credentials makes a sentence of its own`(fault: CredentialError) {
-        let body = error(Refusal(fault)) ?? ""
+    func `every error of credentials makes a sentence of its own`(cause: CredentialError) {
+        let body = error(Rejection(cause)) ?? ""
         let message = body.split(separator: #""message":""#).last?.split(separator: "\"").first
         #expect(message?.hasSuffix(".") == true, "\(body)")
-        let others = CredentialError.allCases.filter { $0 != fault }.map { error(Refusal($0)) }
+        let others = CredentialError.allCases.filter { $0 != cause }.map { error(Rejection($0)) }
         #expect(!others.contains { $0?.contains(message ?? "") == true })
     }
 

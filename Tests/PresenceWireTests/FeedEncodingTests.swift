@@ -68,15 +68,15 @@ import Testing
             (#"{"from":""}"#, .outOfRange), (#"{"from":1}"#, .wrongType),
             (#"{"from":"now","cursor":""}"#, .duplicateField),
             (#"{"from":"now","from":"now"}"#, .duplicateField),
-        ] as [(String, Refusal.Reason?)])
-    func `a reader may begin now, without a cursor`(params: String, reason: Refusal.Reason?) {
+        ] as [(String, Rejection.Reason?)])
+    func `a reader may begin now, without a cursor`(params: String, reason: Rejection.Reason?) {
         var decoder = RequestDecoder()
         let body = Array(#"{"jsonrpc":"2.0","id":1,"method":"feed","params":\#(params)}"#.utf8)
         switch decoder.decode(body.span.bytes) {
         case .success(let request):
             #expect(reason == nil && request.method == .feed(.now))
         case .failure(let error):
-            #expect(error.cause == reason.map { .refused(Refusal($0, field: .from)) })
+            #expect(error.cause == reason.map { .rejected(Rejection($0, field: .from)) })
         }
     }
 }
@@ -121,16 +121,16 @@ import Testing
 
 @Suite struct `The content of an error` {
     @Test(arguments: [
-        Refusal(.forbidden), Refusal(.outOfRange, field: .type, min: 1, max: 5),
-        Refusal(.feedQuota, limit: 3, count: 3), Refusal(.rateLimited, retryAfterSeconds: 7),
+        Rejection(.forbidden), Rejection(.outOfRange, field: .type, min: 1, max: 5),
+        Rejection(.feedQuota, limit: 3, count: 3), Rejection(.rateLimited, retryAfterSeconds: 7),
     ])
-    func `is that of the response`(refusal: Refusal) {
-        let content = ErrorContent(refusal, in: Effects())
+    func `is that of the response`(rejection: Rejection) {
+        let content = ErrorContent(rejection, in: Effects())
         let members = String(decoding: content.members, as: UTF8.self)
         #expect(
-            body { $0.appendErrorBody(refusal, to: .integer(1), in: Effects()) }
+            body { $0.appendErrorBody(rejection, to: .integer(1), in: Effects()) }
                 == #"{"jsonrpc":"2.0","id":1,"error":{"code":\#(content.code),"message":""#
                 + #"\#(content.message)","data":{"reason":"\#(content.reason)"\#(members)}}}"#)
-        #expect(content.retryAfterSeconds == refusal.retryAfterSeconds)
+        #expect(content.retryAfterSeconds == rejection.retryAfterSeconds)
     }
 }

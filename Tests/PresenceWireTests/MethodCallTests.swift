@@ -28,11 +28,11 @@ import Testing
         return error
     }
 
-    private func fault(_ body: [UInt8]) -> BodyFault? {
+    private func bodyError(_ body: [UInt8]) -> BodyError? {
         var call = MethodCall(.query)
         call.body = body
-        guard case .body(let fault) = error(call) else { return nil }
-        return fault
+        guard case .body(let reason) = error(call) else { return nil }
+        return reason
     }
 
     @Test func `has parameters of arguments and of its body`() throws {
@@ -60,7 +60,7 @@ import Testing
         #"{"x":[{"y":{"z":1,"z":1}}]}"#, #"{"type":1,"type":1}"#,
     ])
     func `has no member twice, its operation's or not`(body: String) {
-        #expect(fault(Array(body.utf8)) == .duplicateMember)
+        #expect(bodyError(Array(body.utf8)) == .duplicateMember)
         #expect(error(publish(body)) == .body(.duplicateMember))
     }
 
@@ -76,7 +76,7 @@ import Testing
         let found = decoder.names(accounts).map { decoder.bytes($0) }
         #expect(found == names[..<3].map { Array($0.utf8) })
         // Nothing of it is left for the next one.
-        #expect(throws: MethodCallError.refused(Refusal(.missingField, field: .type))) {
+        #expect(throws: MethodCallError.rejected(Rejection(.missingField, field: .type))) {
             try decoder.decode(MethodCall(.query))
         }
     }
@@ -102,27 +102,28 @@ import Testing
     @Test(arguments: ["10001.5", "1e999", "\"10001\"", "[10001.0]", "null"])
     func `takes nothing else for one`(value: String) {
         #expect(
-            error(publish("{\"value\":\(value)}")) == .refused(Refusal(.wrongType, field: .value)))
+            error(publish("{\"value\":\(value)}"))
+                == .rejected(Rejection(.wrongType, field: .value)))
     }
 
-    @Test func `is refused for an integer that is too large`() {
+    @Test func `is rejected for an integer that is too large`() {
         var call = publish("{}")
         call.arguments[1] = .init(.type, .integer(nil))
-        let refusal = Refusal(.outOfRange, field: .type, min: 100, max: 65_535)
-        #expect(error(call) == .refused(refusal))
+        let rejection = Rejection(.outOfRange, field: .type, min: 100, max: 65_535)
+        #expect(error(call) == .rejected(rejection))
         for value in ["123456789012345678901234567890", "100000000000000000000.0"] {
-            guard case .refused(let refusal) = error(publish("{\"value\":\(value)}")) else {
+            guard case .rejected(let rejection) = error(publish("{\"value\":\(value)}")) else {
                 Issue.record("\(value)")
                 continue
             }
-            #expect(refusal.reason == .outOfRange)
+            #expect(rejection.reason == .outOfRange)
         }
     }
 
-    @Test func `is refused for a parameter that is given twice`() {
-        let twice = Refusal(.duplicateField, field: .value)
-        #expect(error(publish(#"{"value":10001,"value":10002}"#)) == .refused(twice))
-        #expect(error(publish(#"{"value":{"a":1,"a":2}}"#)) == .refused(twice))
+    @Test func `is rejected for a parameter that is given twice`() {
+        let twice = Rejection(.duplicateField, field: .value)
+        #expect(error(publish(#"{"value":10001,"value":10002}"#)) == .rejected(twice))
+        #expect(error(publish(#"{"value":{"a":1,"a":2}}"#)) == .rejected(twice))
     }
 
     @Test func `is limited like a frame`() {
@@ -132,13 +133,13 @@ import Testing
         var call = MethodCall(.subscriptions)
         call.arguments = [.init(.publishers, .texts(Array(repeating: "", count: 50)))]
         guard case .failure(let error) = decode(call, limits: limits).result else {
-            Issue.record("not refused")
+            Issue.record("not rejected")
             return
         }
         #expect(error == .tooLong(bytesMax: 100))
         call.arguments = [.init(.publishers, .texts(Array(repeating: "", count: 25)))]
-        guard case .failure(.refused) = decode(call, limits: limits).result else {
-            Issue.record("not refused for its names")
+        guard case .failure(.rejected) = decode(call, limits: limits).result else {
+            Issue.record("not rejected for its names")
             return
         }
     }
@@ -152,20 +153,21 @@ import Testing
         #"{"a":1}x"#, "\u{FEFF}{}", "{\"a\":\u{A0}1}",
     ])
     func `has no body that is not JSON`(text: String) {
-        #expect(fault(Array(text.utf8)) == .invalidJSON)
+        #expect(bodyError(Array(text.utf8)) == .invalidJSON)
     }
 
-    @Test func `tells other faults of a body apart`() {
-        #expect(fault(Array(#"{"a":""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)) == .invalidUTF8)
-        #expect(fault(Array("[1]".utf8)) == .notAnObject)
-        #expect(fault(Array("null".utf8)) == .notAnObject)
+    @Test func `tells other errors of a body apart`() {
+        #expect(
+            bodyError(Array(#"{"a":""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)) == .invalidUTF8)
+        #expect(bodyError(Array("[1]".utf8)) == .notAnObject)
+        #expect(bodyError(Array("null".utf8)) == .notAnObject)
         for known in [false, true] {
             let name = known ? "type" : "a"
             let deep = String(repeating: "[", count: 29) + String(repeating: "]", count: 29)
             var call = MethodCall(.query)
             call.bodyMembers = [.type]
             call.body = Array("{\"\(name)\":\(deep)}".utf8)
-            guard case .refused = error(call) else {
+            guard case .rejected = error(call) else {
                 Issue.record("too deep already")
                 return
             }
@@ -173,13 +175,13 @@ import Testing
             #expect(error(call) == .body(.tooDeep(levelsMax: 30)))
         }
         let many = (0..<65).map { "\"\($0)\":0" }.joined(separator: ",")
-        #expect(fault(Array("{\(many)}".utf8)) == .tooManyMembers(countMax: 64))
+        #expect(bodyError(Array("{\(many)}".utf8)) == .tooManyMembers(countMax: 64))
     }
 
     @Test func `has no beginning of a body as its body`() {
         let text = #"{"a":[1,-2.5e7,"\u00e9é",true,null],"b":{"c":{}}}"#
         for count in 0..<text.utf8.count {
-            #expect(fault(Array(text.utf8.prefix(count))) != nil, "\(count)")
+            #expect(bodyError(Array(text.utf8.prefix(count))) != nil, "\(count)")
         }
     }
 }

@@ -3,16 +3,16 @@ import Testing
 
 @testable import PresenceCore
 
-/// A case of the table: a method, its parameters, and the refusal that they meet.
-struct RefusedCase: CustomTestStringConvertible, Sendable {
+/// A case of the table: a method, its parameters, and the rejection that they meet.
+struct RejectedCase: CustomTestStringConvertible, Sendable {
     var method: String
     var params: String
-    var refusal: Refusal
+    var rejection: Rejection
 
-    init(_ method: String, _ params: String, _ refusal: Refusal) {
+    init(_ method: String, _ params: String, _ rejection: Rejection) {
         self.method = method
         self.params = params
-        self.refusal = refusal
+        self.rejection = rejection
     }
 
     var testDescription: String { "\(method) \(params)" }
@@ -23,9 +23,9 @@ struct Slot: CustomTestStringConvertible, Sendable {
     var method: String
     /// The other parameters that are required, each followed by a comma.
     var rest: String
-    var field: Refusal.Field
+    var field: Rejection.Field
 
-    init(_ method: String, _ rest: String, _ field: Refusal.Field) {
+    init(_ method: String, _ rest: String, _ field: Rejection.Field) {
         self.method = method
         self.rest = rest
         self.field = field
@@ -102,21 +102,21 @@ struct Slot: CustomTestStringConvertible, Sendable {
     @Test(arguments: Slot.strings)
     func `strings of another kind`(slot: Slot) {
         for value in ["null", "1", "1.5", "true", "[]", "{}", "[\"a\"]", "18446744073709551616"] {
-            #expect(slot.decode(value).refusal == Refusal(.wrongType, field: slot.field))
+            #expect(slot.decode(value).rejection == Rejection(.wrongType, field: slot.field))
         }
     }
 
     @Test(arguments: Slot.integers)
     func `integers of another kind`(slot: Slot) {
         for value in ["null", "\"60\"", "60.0", "6e1", "true", "[]", "{}", "1e999"] {
-            #expect(slot.decode(value).refusal == Refusal(.wrongType, field: slot.field))
+            #expect(slot.decode(value).rejection == Rejection(.wrongType, field: slot.field))
         }
     }
 
     @Test(arguments: Slot.flags)
     func `flags of another kind`(slot: Slot) {
         for value in ["null", "0", "1", "\"true\"", "[]", "{}"] {
-            #expect(slot.decode(value).refusal == Refusal(.wrongType, field: slot.field))
+            #expect(slot.decode(value).rejection == Rejection(.wrongType, field: slot.field))
         }
         #expect(slot.decode("true").method != slot.decode("false").method)
         #expect(slot.decode("true").method != nil)
@@ -126,7 +126,7 @@ struct Slot: CustomTestStringConvertible, Sendable {
     func `lists of another kind`(slot: Slot) {
         for value in ["null", "\"a\"", "1", "{}", "[1]", "[\"a\",null]", "[\"a\",[\"b\"]]", "[{}]"]
         {
-            #expect(slot.decode(value).refusal == Refusal(.wrongType, field: slot.field))
+            #expect(slot.decode(value).rejection == Rejection(.wrongType, field: slot.field))
         }
     }
 
@@ -137,13 +137,13 @@ struct Slot: CustomTestStringConvertible, Sendable {
         for twin in [key, escaped] {
             let params = "{\(slot.rest)\"\(key)\":0,\"z\":[],\"\(twin)\":0}"
             let decoded = Decoded.params(slot.method, params)
-            #expect(decoded.refusal == Refusal(.duplicateField, field: slot.field))
+            #expect(decoded.rejection == Rejection(.duplicateField, field: slot.field))
         }
     }
 
     @Test func `an unknown parameter that stands twice`() {
         let decoded = Decoded.params("ping", #"{"zz":1,"z\u007a":1}"#)
-        #expect(decoded.refusal == Refusal(.duplicateField, field: .params))
+        #expect(decoded.rejection == Rejection(.duplicateField, field: .params))
     }
 
     @Test(arguments: [
@@ -151,9 +151,9 @@ struct Slot: CustomTestStringConvertible, Sendable {
     ])
     func `a key that stands twice deeper down`(value: String) {
         let decoded = Decoded.params("ping", "{\"zz\":\(value)}")
-        #expect(decoded.refusal == Refusal(.duplicateField, field: .params))
+        #expect(decoded.rejection == Rejection(.duplicateField, field: .params))
         let envelope = Decoded(#"{"jsonrpc":"2.0","id":7,"method":"ping","zz":\#(value)}"#)
-        #expect(envelope.envelopeFault == EnvelopeError(.duplicateField))
+        #expect(envelope.envelopeError == EnvelopeError(.duplicateField))
         let once = value.replacing("\\u0061", with: "b").replacing("\"a\":1}", with: "\"b\":1}")
             .replacing("\"k\":3", with: "\"m\":3")
         #expect(Decoded.params("ping", "{\"zz\":\(once)}").method == .command(.ping))
@@ -167,8 +167,8 @@ struct Slot: CustomTestStringConvertible, Sendable {
             "\u{80}b", "\u{9F}", "é\u{85}",
         ]
         for name in bad {
-            let refusal = Refusal(.invalidName, field: slot.field, limit: limit)
-            #expect(slot.decode("\"\(name)\"").refusal == refusal, "\(name)")
+            let rejection = Rejection(.invalidName, field: slot.field, limit: limit)
+            #expect(slot.decode("\"\(name)\"").rejection == rejection, "\(name)")
         }
     }
 
@@ -180,7 +180,7 @@ struct Slot: CustomTestStringConvertible, Sendable {
             let json = name.replacing("\"", with: "\\\"")
             #expect(slot.decode("\"\(json)\"").method != nil, "\(name)")
         }
-        let refusal = Refusal(.tooLong, field: slot.field, limit: limit, count: limit + 1)
-        #expect(slot.decode("\"\(longest)x\"").refusal == refusal)
+        let rejection = Rejection(.tooLong, field: slot.field, limit: limit, count: limit + 1)
+        #expect(slot.decode("\"\(longest)x\"").rejection == rejection)
     }
 }

@@ -44,9 +44,9 @@ import Testing
 
     @Test func `every error stands there with its code, and no other`() {
         let shown = rows(in: "## Errors").dropFirst().map { "\($0[0]) \($0[1])" }
-        let faults = EnvelopeError.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
-        let refusals = Refusal.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
-        #expect(shown.sorted() == (faults + refusals).sorted())
+        let errors = EnvelopeError.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
+        let rejections = Rejection.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
+        #expect(shown.sorted() == (errors + rejections).sorted())
     }
 
     @Test func `every close code stands there with its reason, and no other`() {

@@ -31,43 +31,43 @@ import Testing
 
     @Test(
         arguments: [
-            (#""ext":"""#, Refusal(.missingField, field: .accounts)),
-            (#""tagsNot":["a"]"#, Refusal(.missingField, field: .tags)),
+            (#""ext":"""#, Rejection(.missingField, field: .accounts)),
+            (#""tagsNot":["a"]"#, Rejection(.missingField, field: .tags)),
             (
-                #""accounts":["a"],"aliases":["a"]"#, Refusal(.duplicateField, field: .aliases)
+                #""accounts":["a"],"aliases":["a"]"#, Rejection(.duplicateField, field: .aliases)
             ),
-            (#""aliases":["a"],"tags":["a"]"#, Refusal(.duplicateField, field: .aliases)),
-            (#""accounts":["a"],"tags":["a"]"#, Refusal(.duplicateField, field: .tags)),
-            (#""accounts":["a"],"tagsAll":["a"]"#, Refusal(.duplicateField, field: .tagsAll)),
-            (#""accounts":["a"],"tagsNot":["a"]"#, Refusal(.missingField, field: .tags)),
-            (#""aliases":["a"],"device":"d""#, Refusal(.outOfRange, field: .device)),
-            (#""tags":["a"],"device":"d""#, Refusal(.outOfRange, field: .device)),
-            (#""aliases":"a""#, Refusal(.wrongType, field: .aliases)),
-            (#""tags":[1]"#, Refusal(.wrongType, field: .tags)),
-            (#""tagsAll":null"#, Refusal(.wrongType, field: .tagsAll)),
-            (#""aliases":[]"#, Refusal(.outOfRange, field: .aliases, min: 1, max: 100)),
-            (#""tagsNot":[]"#, Refusal(.outOfRange, field: .tagsNot, min: 1, max: 20)),
-            (#""tags":[""]"#, Refusal(.invalidName, field: .tags, limit: 40)),
+            (#""aliases":["a"],"tags":["a"]"#, Rejection(.duplicateField, field: .aliases)),
+            (#""accounts":["a"],"tags":["a"]"#, Rejection(.duplicateField, field: .tags)),
+            (#""accounts":["a"],"tagsAll":["a"]"#, Rejection(.duplicateField, field: .tagsAll)),
+            (#""accounts":["a"],"tagsNot":["a"]"#, Rejection(.missingField, field: .tags)),
+            (#""aliases":["a"],"device":"d""#, Rejection(.outOfRange, field: .device)),
+            (#""tags":["a"],"device":"d""#, Rejection(.outOfRange, field: .device)),
+            (#""aliases":"a""#, Rejection(.wrongType, field: .aliases)),
+            (#""tags":[1]"#, Rejection(.wrongType, field: .tags)),
+            (#""tagsAll":null"#, Rejection(.wrongType, field: .tagsAll)),
+            (#""aliases":[]"#, Rejection(.outOfRange, field: .aliases, min: 1, max: 100)),
+            (#""tagsNot":[]"#, Rejection(.outOfRange, field: .tagsNot, min: 1, max: 20)),
+            (#""tags":[""]"#, Rejection(.invalidName, field: .tags, limit: 40)),
         ])
-    func `of which there is exactly one kind`(members: String, refusal: Refusal) {
-        #expect(decoded(members).refusal == refusal)
+    func `of which there is exactly one kind`(members: String, rejection: Rejection) {
+        #expect(decoded(members).rejection == rejection)
     }
 
     @Test(arguments: [("aliases", 100), ("tags", 20), ("tagsAll", 20)])
     func `of labels there are as many as the limit`(member: String, limit: Int) {
-        func refusal(_ count: Int) -> Refusal? {
+        func rejection(_ count: Int) -> Rejection? {
             let labels = (0..<count).map { #""t\#($0)""# }.joined(separator: ",")
-            return decoded(#""\#(member)":[\#(labels),"t0"]"#).refusal
+            return decoded(#""\#(member)":[\#(labels),"t0"]"#).rejection
         }
-        #expect(refusal(limit) == nil)
-        #expect(refusal(limit + 1)?.reason == .tooMany && refusal(limit + 1)?.limit == limit)
+        #expect(rejection(limit) == nil)
+        #expect(rejection(limit + 1)?.reason == .tooMany && rejection(limit + 1)?.limit == limit)
     }
 
     @Test func `labels are as long as those of devices`() {
         let longest = String(repeating: "中", count: 13) + "x"
-        #expect(decoded(#""aliases":["\#(longest)"]"#).refusal == nil)
+        #expect(decoded(#""aliases":["\#(longest)"]"#).rejection == nil)
         #expect(
-            decoded(#""aliases":["\#(longest)x"]"#).refusal
-                == Refusal(.tooLong, field: .aliases, limit: 40, count: 41))
+            decoded(#""aliases":["\#(longest)x"]"#).rejection
+                == Rejection(.tooLong, field: .aliases, limit: 40, count: 41))
     }
 }

@@ -126,13 +126,13 @@ import Testing
     }
 
     @Test func `everything that we write is read as JSON by our own parser`() {
-        // A response has no `method`: that it is JSON with the right id shows in the fault.
-        for reason in Refusal.Reason.allCases {
+        // A response has no `method`: that it is JSON with the right id shows in the error.
+        for reason in Rejection.Reason.allCases {
             var bytes: [UInt8] = []
-            let refusal = Refusal(reason, field: .ext, limit: 1, count: 2, retryAfterSeconds: 3)
-            bytes.appendErrorBody(refusal, to: .integer(77), in: Effects())
+            let rejection = Rejection(reason, field: .ext, limit: 1, count: 2, retryAfterSeconds: 3)
+            bytes.appendErrorBody(rejection, to: .integer(77), in: Effects())
             let decoded = Decoded(bytes)
-            #expect(decoded.envelopeFault == EnvelopeError(.invalidRequest, field: .method))
+            #expect(decoded.envelopeError == EnvelopeError(.invalidRequest, field: .method))
             #expect(decoded.id == .integer(77))
         }
     }

@@ -29,21 +29,21 @@ struct Decoded {
     var id: RequestID {
         switch result {
         case .success(let request): request.id
-        case .failure(let fault): fault.id
+        case .failure(let error): error.id
         }
     }
 
     var method: Method? { try? result.get().method }
 
-    var refusal: Refusal? {
-        guard case .failure(let fault) = result, case .refused(let refusal) = fault.cause else {
+    var rejection: Rejection? {
+        guard case .failure(let error) = result, case .rejected(let rejection) = error.cause else {
             return nil
         }
-        return refusal
+        return rejection
     }
 
-    var envelopeFault: EnvelopeError? {
-        guard case .failure(let fault) = result, case .envelope(let envelope) = fault.cause
+    var envelopeError: EnvelopeError? {
+        guard case .failure(let error) = result, case .envelope(let envelope) = error.cause
         else { return nil }
         return envelope
     }

@@ -27,7 +27,7 @@ import Testing
     ])
     func `invalid JSON`(json: String) {
         let decoded = Decoded(json)
-        #expect(decoded.envelopeFault == EnvelopeError(.invalidJSON))
+        #expect(decoded.envelopeError == EnvelopeError(.invalidJSON))
         #expect(decoded.id == .unknown)
     }
 
@@ -48,7 +48,7 @@ import Testing
         ]
         for (before, after) in places {
             let decoded = Decoded(Array(before.utf8) + bad + Array(after.utf8))
-            #expect(decoded.envelopeFault == EnvelopeError(.invalidUTF8), "\(before)")
+            #expect(decoded.envelopeError == EnvelopeError(.invalidUTF8), "\(before)")
         }
     }
 
@@ -56,10 +56,10 @@ import Testing
         let text = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
         let little = text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
         let big = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
-        #expect(Decoded(little).envelopeFault == EnvelopeError(.invalidJSON))
-        #expect(Decoded(big).envelopeFault == EnvelopeError(.invalidJSON))
-        #expect(Decoded([0xFF, 0xFE] + little).envelopeFault == EnvelopeError(.invalidUTF8))
-        #expect(Decoded([0xFE, 0xFF] + big).envelopeFault == EnvelopeError(.invalidUTF8))
+        #expect(Decoded(little).envelopeError == EnvelopeError(.invalidJSON))
+        #expect(Decoded(big).envelopeError == EnvelopeError(.invalidJSON))
+        #expect(Decoded([0xFF, 0xFE] + little).envelopeError == EnvelopeError(.invalidUTF8))
+        #expect(Decoded([0xFE, 0xFF] + big).envelopeError == EnvelopeError(.invalidUTF8))
     }
 
     @Test(arguments: ["", "1", "{}", "[]"])
@@ -67,30 +67,30 @@ import Testing
         let extra = inner == "{}" || inner == "[]" ? 1 : 0
         #expect(Decoded(Self.nested(32 - extra, inner: inner)).method == .command(.ping))
         let deep = Decoded(Self.nested(33 - extra, inner: inner))
-        #expect(deep.envelopeFault == EnvelopeError(.tooDeep))
+        #expect(deep.envelopeError == EnvelopeError(.tooDeep))
         #expect(deep.id == .unknown)
     }
 
     @Test func `nesting that never ends`() {
         for opening in ["[", #"{"a":"#] {
             let json = String(repeating: opening, count: 100_000)
-            #expect(Decoded(json).envelopeFault?.reason.code == -32_700)
+            #expect(Decoded(json).envelopeError?.reason.code == -32_700)
         }
         let closed = Self.nested(30_000, inner: "")
-        #expect(Decoded(closed).envelopeFault == EnvelopeError(.tooDeep))
+        #expect(Decoded(closed).envelopeError == EnvelopeError(.tooDeep))
         let beside =
             #"{"x":"# + String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
-        #expect(Decoded(beside + "}").envelopeFault == EnvelopeError(.tooDeep))
+        #expect(Decoded(beside + "}").envelopeError == EnvelopeError(.tooDeep))
     }
 
     @Test(arguments: ["1", "null", "true", "\"x\"", "-0.5", "1e999", "99999999999999999999"])
     func `values that are no object`(json: String) {
-        #expect(Decoded(json).envelopeFault == EnvelopeError(.invalidRequest))
+        #expect(Decoded(json).envelopeError == EnvelopeError(.invalidRequest))
     }
 
     @Test(arguments: ["[]", "[1]", #"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#])
     func `batches`(json: String) {
-        #expect(Decoded(json).envelopeFault == EnvelopeError(.batchNotSupported))
+        #expect(Decoded(json).envelopeError == EnvelopeError(.batchNotSupported))
     }
 
     @Test func `white space around the request`() {
@@ -110,15 +110,15 @@ import Testing
             ("18446744073709551616", .outOfRange),
             (String(repeating: "9", count: 100), .outOfRange),
             ("-" + String(repeating: "9", count: 60_000), .outOfRange),
-        ] as [(String, Refusal.Reason)])
-    func `numbers that are no bound of ours`(number: String, reason: Refusal.Reason) {
+        ] as [(String, Rejection.Reason)])
+    func `numbers that are no bound of ours`(number: String, reason: Rejection.Reason) {
         for field in ["type", "expiry", "value", "limit"] {
             let type = field == "type" ? "" : #""type":1,"#
             let value = field == "expiry" ? #""value":10000,"# : ""
             let method = field == "limit" ? "subscriptions" : "publish"
             let decoded = Decoded.params(method, "{\(type)\(value)\"\(field)\":\(number)}")
-            #expect(decoded.refusal?.reason == reason)
-            #expect(decoded.refusal?.field?.rawValue == field)
+            #expect(decoded.rejection?.reason == reason)
+            #expect(decoded.rejection?.field?.rawValue == field)
         }
     }
 
@@ -137,7 +137,7 @@ import Testing
                 #"{"jsonrpc":"2.0","id":"a\u00e9","method":"subscribe","params":{"type":1,"#.utf8)
             + Array(#""expiry":60,"publishers":["a","é\n",1e5,99999999999999999999],"#.utf8)
             + Array(#""x":[[]]}}"#.utf8)
-        var faults = 0
+        var errors = 0
         var decoder = RequestDecoder()
         for _ in 0..<20_000 {
             var body = whole
@@ -150,8 +150,8 @@ import Testing
                 }
                 if body.isEmpty { break }
             }
-            if case .failure = decoder.decode(body.span.bytes) { faults += 1 }
+            if case .failure = decoder.decode(body.span.bytes) { errors += 1 }
         }
-        #expect(faults > 19_000)
+        #expect(errors > 19_000)
     }
 }

@@ -50,27 +50,27 @@ import Testing
     func `a device belongs to one account`(accounts: String, isGood: Bool) {
         let decoded = Decoded.params(
             "send", #"{"accounts":\#(accounts),"device":"d","body":"x"}"#)
-        #expect(decoded.refusal == (isGood ? nil : Refusal(.outOfRange, field: .device)))
+        #expect(decoded.rejection == (isGood ? nil : Rejection(.outOfRange, field: .device)))
     }
 
     @Test(arguments: [59, 60, 2_592_000, 2_592_001, -60, 0])
     func `bounds of the time for which it waits`(seconds: Int) {
         let isGood = (60...2_592_000).contains(seconds)
-        let refusal = Refusal(.outOfRange, field: .expiry, min: 60, max: 2_592_000)
+        let rejection = Rejection(.outOfRange, field: .expiry, min: 60, max: 2_592_000)
         #expect(
-            send(#""body":"x","expiry":\#(seconds)"#).refusal == (isGood ? nil : refusal))
+            send(#""body":"x","expiry":\#(seconds)"#).rejection == (isGood ? nil : rejection))
     }
 
     @Test(arguments: [0, 1, 64, 65])
     func `bounds of the sender's own id`(count: Int) {
         let ref = String(repeating: "\\u0000", count: count)
-        let refusal: Refusal? =
+        let rejection: Rejection? =
             switch count {
-            case 0: Refusal(.outOfRange, field: .ref, min: 1, max: 64)
-            case 65: Refusal(.tooLong, field: .ref, limit: 64, count: 65)
+            case 0: Rejection(.outOfRange, field: .ref, min: 1, max: 64)
+            case 65: Rejection(.tooLong, field: .ref, limit: 64, count: 65)
             default: nil
             }
-        #expect(send(#""body":"x","ref":"\#(ref)""#).refusal == refusal)
+        #expect(send(#""body":"x","ref":"\#(ref)""#).rejection == rejection)
     }
 
     @Test(arguments: [
@@ -78,25 +78,25 @@ import Testing
         (1, 131_072), (70_000, 61_073),
     ])
     func `one limit for the text and that of the app`(body: Int, ext: Int) {
-        let refusal: Refusal? =
+        let rejection: Rejection? =
             if body == 0 {
-                Refusal(.outOfRange, field: .body, min: 1, max: 131_072)
+                Rejection(.outOfRange, field: .body, min: 1, max: 131_072)
             } else if body + ext > 131_072 {
-                Refusal(.tooLong, field: .body, limit: 131_072, count: body + ext)
+                Rejection(.tooLong, field: .body, limit: 131_072, count: body + ext)
             } else {
                 nil
             }
         let texts = [body, ext].map { String(repeating: "x", count: $0) }
-        #expect(send(#""body":"\#(texts[0])","ext":"\#(texts[1])""#).refusal == refusal)
+        #expect(send(#""body":"\#(texts[0])","ext":"\#(texts[1])""#).rejection == rejection)
     }
 
     @Test func `an escape counts as the bytes it stands for`() {
         var limits = Limits()
         limits.messageBytesMax = 4
-        #expect(send(#""body":"\u00e9\"\n""#, limits: limits).refusal == nil)
+        #expect(send(#""body":"\u00e9\"\n""#, limits: limits).rejection == nil)
         #expect(
-            send(#""body":"\u00e9\"\n","ext":"x""#, limits: limits).refusal
-                == Refusal(.tooLong, field: .body, limit: 4, count: 5))
+            send(#""body":"\u00e9\"\n","ext":"x""#, limits: limits).rejection
+                == Rejection(.tooLong, field: .body, limit: 4, count: 5))
     }
 
     @Test func `the id of a message comes back as it was sent`() {
@@ -212,16 +212,16 @@ import Testing
                 "There is no room for the message at the accounts in `failed`; 100 messages may "
                     + "wait for each, and half as many from accounts unrelated to it."
             ),
-        ] as [(Refusal.Reason, Int?, Int, String)])
+        ] as [(Rejection.Reason, Int?, Int, String)])
     func `recipients are rejected by name`(
-        reason: Refusal.Reason, limit: Int?, code: Int, message: String
+        reason: Rejection.Reason, limit: Int?, code: Int, message: String
     ) {
         var fixture = Fixture()
         fixture.effects.names = ["zed", "bob", "\"x\""].map { fixture.text($0) }
-        var refusal = Refusal(reason, field: .accounts, limit: limit)
-        refusal.failed = 1..<3
+        var rejection = Rejection(reason, field: .accounts, limit: limit)
+        rejection.failed = 1..<3
         let text = body {
-            $0.appendErrorBody(refusal, to: .integer(1), in: fixture.effects)
+            $0.appendErrorBody(rejection, to: .integer(1), in: fixture.effects)
         }
         let word = reason.rawValue
         let data = limit.map { #","limit":\#($0)"# } ?? ""

@@ -215,8 +215,8 @@ import XML
     }
 
     @Test func `says what a quota counts`() {
-        func text(_ reason: Refusal.Reason, _ field: Refusal.Field? = nil) -> String {
-            StanzaError(Refusal(reason, field: field, limit: 7)).text
+        func text(_ reason: Rejection.Reason, _ field: Rejection.Field? = nil) -> String {
+            StanzaError(Rejection(reason, field: field, limit: 7)).text
         }
         #expect(text(.contactQuota) == "The limit is 7 contacts of an account.")
         #expect(

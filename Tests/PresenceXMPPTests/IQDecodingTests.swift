@@ -20,11 +20,11 @@ import Testing
 
     @Test func `answers for other accounts only what they may be asked`() throws {
         let bob = "bob@example.org"
-        #expect(try refusal(iq("get", ping, to: bob)) == .serviceUnavailable)
+        #expect(try rejection(iq("get", ping, to: bob)) == .serviceUnavailable)
         #expect(try request(iq("get", info, to: bob)) == .discoverFeatures(account: bytes("bob")))
         #expect(try request(iq("get", last, to: bob)) == .lastSeen(account: bytes("bob")))
-        #expect(try refusal(iq("get", roster, to: bob)) == .forbidden)
-        #expect(try refusal(iq("set", roster, to: bob)) == .forbidden)
+        #expect(try rejection(iq("get", roster, to: bob)) == .forbidden)
+        #expect(try rejection(iq("set", roster, to: bob)) == .forbidden)
     }
 
     @Test func `reads and replaces cards`() throws {
@@ -32,23 +32,23 @@ import Testing
         #expect(try request(iq("get", empty)) == .card(account: bytes("alice")))
         #expect(
             try request(iq("get", empty, to: "bob@example.org")) == .card(account: bytes("bob")))
-        #expect(try refusal(iq("get", empty, to: "example.org")) == .itemNotFound)
+        #expect(try rejection(iq("get", empty, to: "example.org")) == .itemNotFound)
         #expect(try request(iq("set", empty)) == .setCard([]))
         let card = "<v:vCard xmlns:v='vcard-temp'><v:FN>A &amp; B</v:FN></v:vCard>"
         let written = "<vCard xmlns='vcard-temp'><FN>A &amp; B</FN></vCard>"
         #expect(try request(iq("set", card)) == .setCard(bytes(written)))
         #expect(
             try request(iq("set", card, to: "alice@example.org")) == .setCard(bytes(written)))
-        #expect(try refusal(iq("set", card, to: "bob@example.org")) == .forbidden)
-        #expect(try refusal(iq("set", card, to: "example.org")) == .forbidden)
+        #expect(try rejection(iq("set", card, to: "bob@example.org")) == .forbidden)
+        #expect(try rejection(iq("set", card, to: "example.org")) == .forbidden)
         #expect(
-            try refusal(iq("set", "<card xmlns='vcard-temp'/>"))?.condition == .badRequest)
+            try rejection(iq("set", "<card xmlns='vcard-temp'/>"))?.condition == .badRequest)
         let rest = Limits.cardBytesMax - "<vCard xmlns='vcard-temp'><FN></FN></vCard>".utf8.count
         func long(_ count: Int) -> String {
             "<vCard xmlns='vcard-temp'><FN>\(String(repeating: "x", count: count))</FN></vCard>"
         }
         #expect(try request(iq("set", long(rest))) == .setCard(bytes(long(rest))))
-        #expect(try refusal(iq("set", long(rest + 1)))?.condition == .policyViolation)
+        #expect(try rejection(iq("set", long(rest + 1)))?.condition == .policyViolation)
     }
 
     @Test func `knows what the service supports`() throws {
@@ -59,14 +59,14 @@ import Testing
         #expect(
             try request(iq("get", items, to: "example.org")) == .discoverItems(account: nil))
         let node = "<query xmlns='http://jabber.org/protocol/disco#info' node='x'/>"
-        #expect(try refusal(iq("get", node, to: "example.org")) == .itemNotFound)
+        #expect(try rejection(iq("get", node, to: "example.org")) == .itemNotFound)
         #expect(try request(iq("get", last, to: "example.org")) == .uptime)
         #expect(try request(iq("get", last)) == .lastSeen(account: bytes("alice")))
         #expect(try request(iq("get", "<query xmlns='jabber:iq:version'/>")) == .version)
         #expect(try request(iq("get", "<time xmlns='urn:xmpp:time'/>")) == .time)
         for type in ["get", "set"] {
             for payload in ["<query xmlns='jabber:iq:private'/>", "<x xmlns='u'/>", "<x/>"] {
-                #expect(try refusal(iq(type, payload)) == .serviceUnavailable)
+                #expect(try rejection(iq(type, payload)) == .serviceUnavailable)
             }
         }
     }
@@ -95,12 +95,12 @@ import Testing
                 == .relate(account: bytes("bob"), .remove))
         let item = "<item jid='bob@example.org'/>"
         for bad in ["", item + item, "<item/>", "<x/>", "<item jid='alice@example.org'/>"] {
-            #expect(try refusal(set(bad)) == .badRequest(), "\(bad)")
+            #expect(try rejection(set(bad)) == .badRequest(), "\(bad)")
         }
-        #expect(try refusal(set("<item jid='example.org'/>")) == .jidMalformed)
-        #expect(try refusal(set("<item jid='@'/>")) == .jidMalformed)
+        #expect(try rejection(set("<item jid='example.org'/>")) == .jidMalformed)
+        #expect(try rejection(set("<item jid='@'/>")) == .jidMalformed)
         #expect(
-            try refusal(set("<item jid='bob@other.example'/>"))
+            try rejection(set("<item jid='bob@other.example'/>"))
                 == .init(.cancel, .remoteServerNotFound))
     }
 
@@ -119,14 +119,14 @@ import Testing
         let han = String(repeating: "汉", count: 341)
         #expect(try request(set(han, [han, "a" + han.dropLast()])) != nil)
         #expect(try request(set(some(1_023), [some(1_023)])) != nil)
-        #expect(try refusal(set(some(1_024), [])) == .notAcceptable(""))
-        #expect(try refusal(set("", [some(1_024)])) == .notAcceptable(""))
+        #expect(try rejection(set(some(1_024), [])) == .notAcceptable(""))
+        #expect(try rejection(set("", [some(1_024)])) == .notAcceptable(""))
         let groups = (0..<3).map { "\($0)" + some(1_022) }
         #expect(try request(set(some(1_023), groups.dropLast() + [some(1_000)])) != nil)
         #expect(try request(set(some(1_023), groups + [])) != nil)
-        #expect(try refusal(set(some(1_023), groups + ["a"])) == .notAcceptable(""))
-        #expect(try refusal(set("", ["a", ""])) == .notAcceptable(""))
-        #expect(try refusal(set("", ["a", "a"])) == .badRequest())
+        #expect(try rejection(set(some(1_023), groups + ["a"])) == .notAcceptable(""))
+        #expect(try rejection(set("", ["a", ""])) == .notAcceptable(""))
+        #expect(try rejection(set("", ["a", "a"])) == .badRequest())
     }
 
     @Test func `puts the name and the groups of a contact on one line`() throws {
@@ -152,11 +152,11 @@ import Testing
         for bad in [
             "", "<username>b</username>", "<username/><password>x</password>",
         ] {
-            #expect(try refusal(register(bad)) == .notAcceptable(""), "\(bad)")
+            #expect(try rejection(register(bad)) == .notAcceptable(""), "\(bad)")
         }
         for other in ["bob", "b b"] {
             #expect(
-                try refusal(register("<username>\(other)</username><password>x</password>"))
+                try rejection(register("<username>\(other)</username><password>x</password>"))
                     == .notAllowed)
         }
         #expect(
@@ -193,15 +193,15 @@ import Testing
             "<iq type='get'>\(ping)</iq>", "<iq id='1'>\(ping)</iq>", "<iq type='x' id='1'/>",
             "<iq type='get' id='1'/>", "<iq type='set' id='1'>\(ping)\(ping)</iq>",
         ] {
-            #expect(try refusal(bad) == .badRequest(), "\(bad)")
+            #expect(try rejection(bad) == .badRequest(), "\(bad)")
         }
     }
 }
 
 @Suite struct `Decoding stanzas` {
-    @Test func `refuses messages that are not delivered`() throws {
+    @Test func `rejects messages that are not delivered`() throws {
         #expect(
-            try refusal(
+            try rejection(
                 "<message to='bob@example.org' type='groupchat'><body>Hi</body></message>")
                 == .serviceUnavailable)
         let error = "<message to='bob@example.org' type='error'><body>Hi</body></message>"
@@ -242,10 +242,10 @@ import Testing
 
     @Test func `keeps what an answer repeats`() throws {
         guard
-            case .refused(let error, let head) = try decode(
+            case .rejected(let error, let head) = try decode(
                 "<iq type='get' id='&lt;1' to='bob@other.example'><x/></iq>")
         else {
-            Issue.record("not refused")
+            Issue.record("not rejected")
             return
         }
         #expect(error == .remoteServerNotFound)

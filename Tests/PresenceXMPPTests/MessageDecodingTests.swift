@@ -69,7 +69,7 @@ private func parts(
         }
         let max = Limits().messageBytesMax
         #expect(try message(size(max))?.body.count == max)
-        #expect(try refusal(size(max + 1)) == .tooLong(""))
+        #expect(try rejection(size(max + 1)) == .tooLong(""))
     }
 
     // MARK: As they are delivered

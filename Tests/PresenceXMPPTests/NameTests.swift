@@ -30,7 +30,7 @@ import Testing
         "", "\\", "\\4", "\\4g", "\\61", "a b", "a@b", "a/b", "\\20a", "a\\20", "\\00", "\\c2\\80",
         "\\c3\\a9", "\\c3", "e\u{301}", "ß", "É", "😀", "~", "a\\", "\\7f", "ﬁ", "\u{200B}",
     ])
-    func `are refused if they are not exactly those of an account`(localpart: String) {
+    func `are rejected if they are not exactly those of an account`(localpart: String) {
         #expect(Localpart.account(of: bytes(localpart)) == nil)
     }
 
@@ -114,7 +114,7 @@ import Testing
     @Test(arguments: [
         "\\", "\\41", "e\u{301}", "a\u{202E}b", "\\c3\\a4", "\\0a", "\\5C", "ש 1", "ﬁ",
     ])
-    func `of devices are refused if they are not exactly those of one`(resource: String) {
+    func `of devices are rejected if they are not exactly those of one`(resource: String) {
         #expect(Resource.device(of: bytes(resource)) == nil)
     }
 

@@ -38,7 +38,7 @@ import Testing
                 == .show(Availability(show: show)))
     }
 
-    /// A device whose presence is refused stays offline, and its user does not know.
+    /// A device whose presence is rejected stays offline, and its user does not know.
     @Test(arguments: [
         ("<show>online</show>", Availability()), ("<show>在线</show>", Availability()),
         ("<show> </show>", Availability()), ("<show> away\n</show>", Availability(show: .away)),
@@ -139,7 +139,7 @@ import Testing
 
     /// Others would go on seeing the device.
     @Test(arguments: ["", " to='bob@example.org'"])
-    func `never refuses a farewell`(address: String) throws {
+    func `never rejects a farewell`(address: String) throws {
         let long = String(repeating: "a", count: 5_000)
         let stanza = """
             <presence type='unavailable'\(address)><priority/><show>x</show>\
@@ -164,7 +164,7 @@ import Testing
         limits.requestTextBytesMax = 1
         limits.availabilityTextBytesMax = 4
         func error(_ text: String) throws -> StanzaError.Condition? {
-            guard case .refused(let error, _) = try decode(text, limits) else { return nil }
+            guard case .rejected(let error, _) = try decode(text, limits) else { return nil }
             return error.condition
         }
         guard
@@ -210,16 +210,16 @@ import Testing
                         account: bytes("bob"),
                         .say(word, text: isRequest ? bytes("Hi") : nil)))
         }
-        #expect(try refusal("<presence type='\(word)'/>") == .badRequest())
+        #expect(try rejection("<presence type='\(word)'/>") == .badRequest())
         #expect(
-            try refusal("<presence type='\(word)' to='alice@example.org'/>") == .badRequest())
+            try rejection("<presence type='\(word)' to='alice@example.org'/>") == .badRequest())
         #expect(
-            try refusal("<presence type='\(word)' to='bob@other.example'/>")
+            try rejection("<presence type='\(word)' to='bob@other.example'/>")
                 == .init(.cancel, .remoteServerNotFound))
         #expect(
-            try refusal("<presence type='\(word)' to='b ob@example.org'/>") == .jidMalformed)
+            try rejection("<presence type='\(word)' to='b ob@example.org'/>") == .jidMalformed)
         #expect(
-            try refusal("<presence type='\(word)' to='example.org'/>") == .serviceUnavailable)
+            try rejection("<presence type='\(word)' to='example.org'/>") == .serviceUnavailable)
     }
 
     @Test func `reads presence for one account`() throws {
@@ -275,11 +275,11 @@ import Testing
         #expect(try request("<presence from='' to=''/>") == .show(Availability()))
         #expect(
             try request("<presence to='' type='unavailable'/>") == .hide(Availability()))
-        #expect(try refusal("<presence to='' type='subscribe'/>") == .badRequest())
+        #expect(try rejection("<presence to='' type='subscribe'/>") == .badRequest())
         let query = "<query xmlns='jabber:iq:roster'/>"
         #expect(try request("<iq type='get' id='1' from=''>\(query)</iq>") == .listContacts)
-        #expect(try refusal("<iq type='get' id='1' to=''>\(query)</iq>") == .jidMalformed)
-        #expect(try refusal("<message to=''><body>Hi</body></message>") == .jidMalformed)
+        #expect(try rejection("<iq type='get' id='1' to=''>\(query)</iq>") == .jidMalformed)
+        #expect(try rejection("<message to=''><body>Hi</body></message>") == .jidMalformed)
     }
 
     private struct NoRequestError: Error {}

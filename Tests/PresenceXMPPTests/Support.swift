@@ -29,8 +29,8 @@ func request(_ text: String) throws -> XMPPRequest? {
 }
 
 /// The error of a stanza, without its text; nil if it is a request.
-func refusal(_ text: String) throws -> StanzaError? {
-    guard case .refused(var error, _) = try decode(text) else { return nil }
+func rejection(_ text: String) throws -> StanzaError? {
+    guard case .rejected(var error, _) = try decode(text) else { return nil }
     error.text = ""
     return error
 }

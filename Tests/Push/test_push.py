@@ -259,7 +259,7 @@ class Failing(Pushing):
         self.assertEqual(browsers[0].decrypt(self.expect(browsers[0]))["body"], "c")
 
 
-class Refusing(Pushing):
+class Rejecting(Pushing):
     def setUp(self):
         super().setUp()
         self.trap = Trap()
@@ -360,7 +360,7 @@ class Proxied(Pushing):
 
 
 class Settings(unittest.TestCase):
-    """What a start refuses, and what the key is."""
+    """What a start rejects, and what the key is."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="porchlight-push-")

@@ -32,7 +32,7 @@ final class DeviceLedger {
         }
 
         /// Why a device may not have this; nil: it may.
-        var refusal: String? {
+        var rejection: String? {
             if byteCount > 1_024 { return "labels_too_long" }
             return pushAddress.utf8.count > 2_048 ? "too_long" : nil
         }
@@ -58,7 +58,7 @@ final class DeviceLedger {
         var new = possible
         while !new.isEmpty {
             new = Set(new.flatMap { labels in requests.map { labels.after($0) } })
-                .filter { $0.refusal == nil }.subtracting(possible)
+                .filter { $0.rejection == nil }.subtracting(possible)
             possible.formUnion(new)
         }
         return possible
@@ -81,8 +81,8 @@ final class DeviceLedger {
         if device["device"]?.string.map({ name.hasSuffix("/\($0)") }) != true {
             wrong.append("set \(device.text) instead of \(name)")
         }
-        if let refusal = Self.refusal(of: request) ?? after.refusal {
-            wrong.append("set \(request.text), which is \(refusal)")
+        if let rejection = Self.rejection(of: request) ?? after.rejection {
+            wrong.append("set \(request.text), which is \(rejection)")
         }
         if !before.contains(where: { $0.after(request) == after }) {
             wrong.append("\(name) was \(before), and has become \(after) by \(request.text)")
@@ -90,20 +90,20 @@ final class DeviceLedger {
         return wrong
     }
 
-    /// It was refused. Returns what is wrong.
-    func refuse(_ request: JSON, _ reason: String, by peer: SimulatedPeer) -> String? {
+    /// It was rejected. Returns what is wrong.
+    func reject(_ request: JSON, _ reason: String, by peer: SimulatedPeer) -> String? {
         let name = name(request, peer)
         pending[name]?.removeFirst()
-        if let refusal = Self.refusal(of: request) {
+        if let rejection = Self.rejection(of: request) {
             let isOther = ["rate_limited", "store_unavailable"].contains(reason)
-            return Self.refusals.contains(reason) && reason != refusal || isOther
-                ? "\(request.text) is \(refusal), and was refused as \(reason)" : nil
+            return Self.rejections.contains(reason) && reason != rejection || isOther
+                ? "\(request.text) is \(rejection), and was rejected as \(reason)" : nil
         }
-        guard Self.refusals.contains(reason) else { return nil }
+        guard Self.rejections.contains(reason) else { return nil }
         let isRight = possible(name, with: lost[name] ?? []).contains {
-            $0.after(request).refusal == reason
+            $0.after(request).rejection == reason
         }
-        return isRight ? nil : "\(request.text) for \(name) was refused as \(reason)"
+        return isRight ? nil : "\(request.text) for \(name) was rejected as \(reason)"
     }
 
     /// The connection has ended before.
@@ -135,7 +135,7 @@ final class DeviceLedger {
 
     // MARK: The rule
 
-    private static let refusals: Set<String> = [
+    private static let rejections: Set<String> = [
         "nothing_set", "invalid_alias", "alias_too_long", "too_many_tags", "invalid_tag",
         "tag_too_long", "labels_too_long", "too_long",
     ]
@@ -143,8 +143,8 @@ final class DeviceLedger {
     private static let characters = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_\u{4E2D}\u{3400}")
 
-    /// Why a request is refused, whatever the device has; nil: it is not.
-    private static func refusal(of request: JSON) -> String? {
+    /// Why a request is rejected, whatever the device has; nil: it is not.
+    private static func rejection(of request: JSON) -> String? {
         let (alias, tags) = (request["alias"]?.string, request["tags"]?.array)
         if alias == nil, tags == nil, request["pushAddress"] == nil { return "nothing_set" }
         if let alias {

@@ -18,12 +18,12 @@ import Testing
         }
     }
 
-    @Test func `is refused, and one that it does hold is not`() {
+    @Test func `is rejected, and one that it does hold is not`() {
         let backend = service.connectAppServer()
-        let refusal = service.ask("query", ["type": 1, "accounts": .array(names)], on: backend)
-        #expect(refusal["data"]?["reason"] == "too_many")
-        #expect(refusal["data"]?["field"] == nil)
-        let fit = Int(refusal["data"]?["limit"]?.integer ?? 0)
+        let rejection = service.ask("query", ["type": 1, "accounts": .array(names)], on: backend)
+        #expect(rejection["data"]?["reason"] == "too_many")
+        #expect(rejection["data"]?["field"] == nil)
+        let fit = Int(rejection["data"]?["limit"]?.integer ?? 0)
         #expect((1..<20).contains(fit))
         let some = JSON.array(Array(names.prefix(fit)))
         let result = service.ask("query", ["type": 1, "accounts": some], on: backend)

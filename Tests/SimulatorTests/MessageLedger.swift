@@ -38,9 +38,9 @@ final class MessageLedger {
         case accepted(id: String)
         /// It was stored; its sender is not told the id.
         case stored
-        case refused
+        case rejected
 
-        var isStored: Bool { self != .unknown && self != .refused }
+        var isStored: Bool { self != .unknown && self != .rejected }
     }
 
     /// A client that reads when a message is sent, and since when its session does.
@@ -155,7 +155,7 @@ final class MessageLedger {
     func fault(_ body: String, id: String, of account: String, since begun: Int) -> String? {
         guard let entry = entries[body] else { return "\(body) was never sent" }
         guard entry.recipients.contains(account) else { return "\(body) is for others" }
-        guard entry.outcome != .refused else { return "\(body) was refused" }
+        guard entry.outcome != .rejected else { return "\(body) was rejected" }
         if case .accepted(let accepted) = entry.outcome, accepted != id {
             return "\(body) was accepted as \(accepted) and is \(id)"
         }

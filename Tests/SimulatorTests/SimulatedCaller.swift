@@ -19,11 +19,11 @@ final class SimulatedCaller {
         client.receive()
     }
 
-    /// Calls a method, and returns its result, or no members if it is refused.
+    /// Calls a method, and returns its result, or no members if it is rejected.
     func answer(_ method: MethodName, _ params: JSON) -> JSON? {
         var call = MethodCall(method)
         call.body = Array(params.text.utf8)
-        call.bodyMembers = Refusal.Field.allCases
+        call.bodyMembers = Rejection.Field.allCases
         var answer: JSON?
         client.call(call) { answer = (try? $0.get()).flatMap(JSON.init) ?? [:] }
         client.handOver()
@@ -38,7 +38,7 @@ final class SimulatedCaller {
 }
 
 extension JSON {
-    /// The result of a call; nil if it was refused.
+    /// The result of a call; nil if it was rejected.
     fileprivate init?(_ response: InProcessResponse) {
         guard case .result(let bytes) = response else { return nil }
         try? self.init(parsing: bytes.bytes)

@@ -119,7 +119,7 @@ final class SimulatedClient: SimulatedPeer {
             passwordOutcomes.append(
                 .changed(account: account, password: params["password"]?.string))
         case "setPassword", "removePassword":
-            passwordOutcomes.append(.refused(account: account))
+            passwordOutcomes.append(.rejected(account: account))
         case "login":
             let reason = message["error"]?["data"]?["reason"]?.string
             guard let typed = params["password"]?.string, let known = passwordKnown,
@@ -179,11 +179,11 @@ final class SimulatedClient: SimulatedPeer {
             } else {
                 let reason = message["error"]?["data"]?["reason"]?.string ?? ""
                 meet(reason)
-                refused(first.method, first.params, reason)
+                rejected(first.method, first.params, reason)
             }
             // Those that are still under way may change what this one has made certain.
             for request in asked { doubt(request.method, request.params) }
-            // A refusal has changed nothing; but what was in doubt stays so.
+            // A rejection has changed nothing; but what was in doubt stays so.
             return
         }
         let params = message["params"] ?? [:]
@@ -285,12 +285,12 @@ final class SimulatedClient: SimulatedPeer {
         ledger.note(outcome, of: params["body"]?.string ?? "", expires: expires)
     }
 
-    private func refused(_ method: String, _ params: JSON, _ reason: String) {
+    private func rejected(_ method: String, _ params: JSON, _ reason: String) {
         switch method {
-        case "send": noteSend(params, .refused)
-        case "undelivered": pusher.refuse()
+        case "send": noteSend(params, .rejected)
+        case "undelivered": pusher.reject()
         case "setDevice":
-            if let fault = labels.refuse(params, reason, by: self) { violations.append(fault) }
+            if let fault = labels.reject(params, reason, by: self) { violations.append(fault) }
         default: break
         }
     }

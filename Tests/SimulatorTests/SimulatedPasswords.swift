@@ -23,7 +23,7 @@ typealias KnownPassword = (state: SimulatedPasswords.State, version: Int)
 /// What has become of a request with a password.
 enum PasswordOutcome {
     case changed(account: String, password: String?)
-    case refused(account: String)
+    case rejected(account: String)
     case lost(account: String)
     case login(typed: String, known: KnownPassword, Bool)
     case registered(SimulatedXMPPClient.Registration)

@@ -27,7 +27,7 @@ class SimulatedPeer {
     var violations: [String] = []
     /// What has become of its requests with passwords, until the simulation takes note.
     var passwordOutcomes: [PasswordOutcome] = []
-    /// Methods that have succeeded, reasons of refusals, and of closes: how often.
+    /// Methods that have succeeded, reasons of rejections, and of closes: how often.
     private(set) var met: [String: Int] = [:]
 
     init(account: String, device: String) {

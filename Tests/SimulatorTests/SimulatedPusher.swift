@@ -55,8 +55,8 @@ struct SimulatedPusher {
         return known == cursor ? nil : "the position \(known) has become \(cursor)"
     }
 
-    /// It was refused.
-    mutating func refuse() { if !asked.isEmpty { asked.removeFirst() } }
+    /// It was rejected.
+    mutating func reject() { if !asked.isEmpty { asked.removeFirst() } }
 
     /// It reads the feed, or its connection has ended.
     mutating func end() { isReading = false }

@@ -16,7 +16,7 @@ extension Simulation {
         guard let id = client.stream else { return logIn(client) }
         guard client.isLoggedIn, !client.isDead else {
             if chance(20) { return vanish(client, id) }
-            // Its login was refused: it tries again.
+            // Its login was rejected: it tries again.
             if !client.isDead, client.asked.isEmpty { logIn(client) }
             return
         }
@@ -70,7 +70,7 @@ extension Simulation {
             "device": .string(client.device), "sync": .string(client.isOwner ? "all" : list),
             "contacts": .bool(chance(2)), "messages": .bool(!chance(3)),
         ]
-        // Where a token is needed, the name is refused.
+        // Where a token is needed, the name is rejected.
         if chance(configuration.access == .open ? 2 : 15) {
             params["account"] = .string(client.account)
         } else if configuration.passwords == .only && !chance(8)
@@ -84,7 +84,7 @@ extension Simulation {
     }
 
     private func refresh(_ client: SimulatedClient) {
-        // Now and then with another account's, which is refused.
+        // Now and then with another account's, which is rejected.
         let other = clients.randomElement(using: &random) ?? client
         let token = token(of: chance(5) ? other.account : client.account)
         ask(client, "refresh", ["token": .string(token.text)])
@@ -123,7 +123,7 @@ extension Simulation {
         let bytes = (0..<Int.random(in: 1...40, using: &random)).map { _ in
             UInt8.random(in: 0...255, using: &random)
         }
-        // As the body of a frame it is refused; the connection stays.
+        // As the body of a frame it is rejected; the connection stays.
         send([0, 0, 0, UInt8(bytes.count)] + bytes, on: id)
     }
 

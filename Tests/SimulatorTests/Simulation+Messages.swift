@@ -45,7 +45,7 @@ extension Simulation {
     }
 
     /// Every message that was accepted waits, or was taken, discarded or has expired; none that was
-    /// taken or refused waits. Who reads has been sent what waits.
+    /// taken or rejected waits. Who reads has been sent what waits.
     func checkMessages() {
         var waiting: [String: Set<String>] = [:]
         for row in disk.durable.messages.values {
@@ -59,8 +59,8 @@ extension Simulation {
         for (body, entry) in messageLedger.entries {
             let left = waiting[body] ?? []
             switch entry.outcome {
-            case .refused:
-                if !left.isEmpty { violation("\(body) was refused and waits") }
+            case .rejected:
+                if !left.isEmpty { violation("\(body) was rejected and waits") }
             case .accepted where isInForce(entry), .stored where isInForce(entry):
                 for account in entry.recipients.subtracting(left)
                 where !entry.perhapsDone.contains(account) {

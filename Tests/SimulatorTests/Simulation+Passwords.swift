@@ -75,7 +75,7 @@ extension Simulation {
         switch outcome {
         case .changed(let account, let password):
             passwords.end(account, password.map { .password($0) } ?? SimulatedPasswords.State.none)
-        case .refused(let account), .lost(let account):
+        case .rejected(let account), .lost(let account):
             passwords.lose(account)
         case .registered(let registration):
             let isAlone = passwords.end(registration.account, .password(registration.password))
@@ -95,7 +95,7 @@ extension Simulation {
                 now.version == known.version, isAccepted != (now.state == .password(typed))
             else { return }
             violation(
-                "\(peer.name): \(typed) was \(isAccepted ? "accepted" : "refused"), "
+                "\(peer.name): \(typed) was \(isAccepted ? "accepted" : "rejected"), "
                     + "and the password is \(now.state)")
         }
     }

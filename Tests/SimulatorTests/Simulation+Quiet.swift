@@ -68,7 +68,7 @@ extension Simulation {
             let stream = network.streams[id]
             return !peer.isWaiting && stream?.toClient.isEmpty != false
                 && stream?.toServer.isEmpty != false
-                // A login may have been refused.
+                // A login may have been rejected.
                 && (peer.hasList || !peer.isLoggedIn)
         }
     }

@@ -29,6 +29,9 @@ extension `Source rules` {
         ("anybody", "any client, any account"), ("anyone", "any client, any account"),
         ("everybody", "every client, all accounts"), ("everyone", "every client, all accounts"),
         ("nobody", "no client, no account"), ("no one", "no client, no account"),
+        ("refuse", "reject, does not start"), ("refuses", "rejects, does not start"),
+        ("refused", "rejected"), ("refusing", "rejecting"), ("refusal", "rejection"),
+        ("refusals", "rejections"), ("at fault", "invalid"),
         ("whoever", "a client that"), ("he", "it, they"), ("him", "it, them"),
         ("his", "its, their"), ("himself", "itself"), ("she", "it, they"), ("her", "its, their"),
     ]

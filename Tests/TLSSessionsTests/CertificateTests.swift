@@ -28,7 +28,7 @@ import Testing
         #expect(all[0].expiresSeconds == 4_920_825_600)
     }
 
-    @Test func `is refused with its position and the reason`() throws {
+    @Test func `is rejected with its position and the reason`() throws {
         let sound = TestPEM.files(TestPEM.first, TestPEM.firstKey)
         let damaged = String(TestPEM.first.dropLast(60)) + "\n-----END CERTIFICATE-----\n"
         let cases: [(TLSCertificateFiles, TLSCertificateError)] = [

@@ -64,8 +64,8 @@ extension ClientHelloReader {
         Array("GET / HTTP/1.1\r\n".utf8), [0, 0, 0, 40], [0x80, 0x2E, 1, 3, 1], [21, 3, 1, 0, 2],
         [23], [22, 2], [22, 4],
     ])
-    func `refuses what is not TLS by its first bytes`(bytes: [UInt8]) {
-        #expect(read(bytes) == .refused(.notTLS))
+    func `rejects what is not TLS by its first bytes`(bytes: [UInt8]) {
+        #expect(read(bytes) == .rejected(.notTLS))
     }
 
     @Test(arguments: [
@@ -73,25 +73,25 @@ extension ClientHelloReader {
         [22, 3, 1, 0, 0], [22, 3, 1, 0x40, 1], [22, 3, 1, 0, 4, 2],
         [22, 3, 1, 0, 2, 1, 0, 23], [22, 3, 1, 0, 2, 1, 0, 22, 4],
     ])
-    func `refuses what is malformed`(bytes: [UInt8]) {
-        #expect(read(bytes) == .refused(.malformed))
+    func `rejects what is malformed`(bytes: [UInt8]) {
+        #expect(read(bytes) == .rejected(.malformed))
     }
 
-    @Test func `refuses a length above the limit at once, and too many bytes`() {
-        #expect(read([22, 3, 1, 0, 4, 1, 0, 0x40, 0]) == .refused(.helloTooLong))
+    @Test func `rejects a length above the limit at once, and too many bytes`() {
+        #expect(read([22, 3, 1, 0, 4, 1, 0, 0x40, 0]) == .rejected(.helloTooLong))
         #expect(read([22, 3, 1, 0, 4, 1, 0, 0x3F, 0xFC]) == .needMore)
         // One byte of the message in each record: the headers count, too.
         let filler = [UInt8](Array(repeating: [22, 3, 1, 0, 1, 0], count: 2_730).joined())
         let start: [UInt8] = [22, 3, 1, 0, 4, 1, 0, 0x3F, 0xFC]
         let most = ClientHelloReader.bytesMax - start.count
         #expect(read(start + filler.prefix(most)) == .needMore)
-        #expect(read(start + filler.prefix(most + 1)) == .refused(.helloTooLong))
+        #expect(read(start + filler.prefix(most + 1)) == .rejected(.helloTooLong))
     }
 
-    @Test func `keeps nothing after it has refused`() {
+    @Test func `keeps nothing after it has rejected`() {
         var reader = ClientHelloReader()
-        #expect(reader.read([22, 3, 1, 0, 0]) == .refused(.malformed))
-        #expect(reader.read([22, 3, 1, 0, 4, 1]) == .refused(.malformed))
+        #expect(reader.read([22, 3, 1, 0, 0]) == .rejected(.malformed))
+        #expect(reader.read([22, 3, 1, 0, 4, 1]) == .rejected(.malformed))
         #expect(reader.bytes.isEmpty)
     }
 }

@@ -39,7 +39,7 @@ import Testing
         #expect(pair.server.received == pattern(1_000))
     }
 
-    @Test func `in an older version is refused`() throws {
+    @Test func `in an older version is rejected`() throws {
         var setting = try Setting()
         setting.offer.securityLevel = 0
         setting.offer.suites12 = "ALL"
@@ -50,7 +50,7 @@ import Testing
         #expect(pair.client.phase == .failed(.noSharedVersion))
     }
 
-    @Test func `in TLS 1.2 is refused where 1.3 is the minimum`() throws {
+    @Test func `in TLS 1.2 is rejected where 1.3 is the minimum`() throws {
         var setting = try Setting()
         setting.minimum = .tls13
         #expect(try setting.connect().isOpen)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256", "ECDHE-RSA-AES128-SHA"])
-    func `without a strong cipher suite is refused`(suite: String) throws {
+    func `without a strong cipher suite is rejected`(suite: String) throws {
         var setting = try Setting()
         setting.offer.most = TLS1_2_VERSION
         setting.offer.suites12 = suite
@@ -73,7 +73,7 @@ import Testing
         #expect(try setting.connect().isOpen)
     }
 
-    @Test func `without a shared group is refused`() throws {
+    @Test func `without a shared group is rejected`() throws {
         var setting = try Setting()
         setting.offer.groups = "P-384"
         #expect(try setting.connect().server.phase == .failed(.noSharedCipher))
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
-    func `for other application protocols is refused`(version: CInt) throws {
+    func `for other application protocols is rejected`(version: CInt) throws {
         var setting = try Setting()
         setting.offer.most = version
         setting.offer.applicationProtocols = ["h2", "smtp"]

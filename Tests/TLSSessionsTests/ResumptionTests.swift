@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
-    func `is refused for another certificate, whichever name is asked for`(
+    func `is rejected for another certificate, whichever name is asked for`(
         version: CInt
     ) throws {
         var setting = try Setting()
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
-    func `is refused for another name of its certificate`(version: CInt) throws {
+    func `is rejected for another name of its certificate`(version: CInt) throws {
         var setting = try Setting()
         setting.offer.most = version
         setting.files.insert(TestPEM.files(TestPEM.second, TestPEM.secondKey), at: 0)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
-    func `is refused after its certificate was replaced`(version: CInt) throws {
+    func `is rejected after its certificate was replaced`(version: CInt) throws {
         var setting = try Setting()
         setting.offer.most = version
         let client = try setting.clientContext()
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
-    func `is refused by every other listener`(version: CInt) throws {
+    func `is rejected by every other listener`(version: CInt) throws {
         var setting = try Setting()
         setting.offer.most = version
         setting.offer.applicationProtocols = []

@@ -58,7 +58,7 @@ private struct Tamperer {
             var tamperer = Tamperer(random: SplitMix64(seed: seed))
             let pair = try setting.pair(server, client)
             let isTampered = play(pair, &tamperer, from: tamperer.below(12))
-            // What arrives is what was sent, up to the fault.
+            // What arrives is what was sent, up to the change.
             #expect(pair.client.sent.starts(with: pair.server.received), "seed \(seed)")
             #expect(pair.server.sent.starts(with: pair.client.received), "seed \(seed)")
             for peer in [pair.client, pair.server] {

@@ -8,7 +8,7 @@ public struct LoopbackListener: Sendable {
     /// Its port.
     public let port: UInt16
 
-    /// A socket that listens, unless connections are to be refused.
+    /// A socket that listens, unless connections are to be rejected.
     public init(backlog: CInt = 256, listens: Bool = true) throws {
         let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()

@@ -105,9 +105,10 @@ import Testing
         arguments: [
             (200, .accepted), (201, .accepted), (202, .accepted), (404, .gone), (410, .gone),
             (429, .tooMany(.seconds(7))), (500, .unavailable(.seconds(7))),
-            (503, .unavailable(.seconds(7))), (599, .unavailable(.seconds(7))), (400, .refused),
-            (401, .refused), (403, .refused), (413, .refused), (301, .refused), (307, .refused),
-            (100, .refused),
+            (503, .unavailable(.seconds(7))), (599, .unavailable(.seconds(7))), (400, .rejected),
+            (401, .rejected), (403, .rejected), (413, .rejected), (301, .rejected),
+            (307, .rejected),
+            (100, .rejected),
         ] as [(Int, PushAnswer)])
     func `says what becomes of a push`(status: Int, answer: PushAnswer) {
         #expect(PushAnswer(status: status, .seconds(7)) == answer)

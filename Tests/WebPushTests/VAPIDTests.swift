@@ -40,7 +40,7 @@ import Testing
                 + "4mkWlMtENAc")
     }
 
-    @Test func `are refused with a reason`() {
+    @Test func `are rejected with a reason`() {
         let p384 = P384.Signing.PrivateKey()
         let p256 = P256.Signing.PrivateKey()
         let files: [(String, VAPIDKeyError)] = [

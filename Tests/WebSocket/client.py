@@ -88,9 +88,9 @@ async def talk(port):
     try:
         await connect(address.replace("socket", "other"), open_timeout=WAIT)
         raise AssertionError("another path was accepted")
-    except websockets.InvalidStatus as refused:
-        assert refused.response.status_code == 404, refused.response
-        assert b"GET /v1/socket" in refused.response.body
+    except websockets.InvalidStatus as rejected:
+        assert rejected.response.status_code == 404, rejected.response
+        assert b"GET /v1/socket" in rejected.response.body
 
 
 def main():

@@ -72,7 +72,7 @@ def main():
     print("h11 %s, %d requests, seed %d" % (h11.__version__, count, seed), flush=True)
     chance = random.Random(seed)
     service = Service("--rate-limits", "off")
-    accepted = refused_by_us = 0
+    accepted = rejected_by_us = 0
     try:
         for number in range(count):
             data = mutated(chance, request(chance))
@@ -82,10 +82,10 @@ def main():
                 if fault:
                     sys.exit("accepted, but not by h11 (%s): %r" % (fault, data))
             elif fault is None:
-                refused_by_us += 1
+                rejected_by_us += 1
     finally:
         service.close()
-    print("%d accepted, all by h11, too; %d that h11 accepts refused" % (accepted, refused_by_us))
+    print("%d accepted, all by h11, too; %d that h11 accepts rejected" % (accepted, rejected_by_us))
     if accepted < count / 20 or accepted > count * 19 / 20:
         sys.exit("too few or too many are accepted for this to show anything")
 

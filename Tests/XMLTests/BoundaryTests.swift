@@ -25,7 +25,7 @@ import Testing
             stream, Array("<s><a>x<![CDATA[ ]]>]]></a>\n <b/><!--".utf8),
             Array("\(header)<a><b c=\"d>\"/>é</a></s><x>".utf8),
         ]
-        #expect(whole.last == .refused(.notWellFormed))
+        #expect(whole.last == .rejected(.notWellFormed))
         for stream in streams {
             let whole = parts([stream], pausing: pausing)
             #expect(parts(stream.map { [$0] }, pausing: pausing) == whole)
@@ -52,7 +52,7 @@ import Testing
         ("<stream:stream><a/><stream:stream>", .secondHeader),
     ])
     func `are not looked for behind what streams must not have`(text: String, error: XMLError) {
-        #expect(parts(text).last == .refused(error))
+        #expect(parts(text).last == .rejected(error))
     }
 
     @Test(arguments: [
@@ -79,20 +79,21 @@ import Testing
 
     @Test(arguments: [[0xFF, 0xFE], [0xFE, 0xFF], [0x3C, 0x00]] as [[UInt8]])
     func `are not looked for in UTF-16`(bytes: [UInt8]) {
-        #expect(parts([bytes]) == [.refused(.unsupportedEncoding)])
+        #expect(parts([bytes]) == [.rejected(.unsupportedEncoding)])
     }
 
     @Test(arguments: [0xC0, 0xC1, 0xF5, 0xFF, 0x0B] as [UInt8])
     func `are not looked for behind bytes that UTF-8 does not have`(byte: UInt8) {
         let bytes = Array("<s><a>".utf8) + [byte]
-        #expect(parts([bytes]).last == .refused(.notWellFormed))
+        #expect(parts([bytes]).last == .rejected(.notWellFormed))
     }
 
     @Test func `are within the limit of bytes`() {
         let stanza = "<a b='0123456789'/>"
         #expect(parts("<s>" + stanza, bytesMax: stanza.utf8.count).last == .stanza(stanza))
         #expect(
-            parts("<s>" + stanza, bytesMax: stanza.utf8.count - 1).last == .refused(.limit(.bytes)))
+            parts("<s>" + stanza, bytesMax: stanza.utf8.count - 1).last == .rejected(.limit(.bytes))
+        )
         // White space is not part of a stanza.
         #expect(
             parts("<s>     \(stanza)", bytesMax: stanza.utf8.count).last == .stanza(stanza))
@@ -103,7 +104,7 @@ import Testing
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         }
         #expect(parts("<s>" + nested(32)).last == .stanza(nested(32)))
-        #expect(parts("<s>" + nested(33)).last == .refused(.limit(.depth)))
+        #expect(parts("<s>" + nested(33)).last == .rejected(.limit(.depth)))
     }
 
     @Test func `cost few bytes a connection`() {

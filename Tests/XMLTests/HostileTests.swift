@@ -4,7 +4,7 @@ import Testing
 
 /// What a client sends to cost the service more than itself.
 @Suite struct `A hostile stream` {
-    /// Feeds bytes in pieces until they are refused; the memory that was kept of them at most.
+    /// Feeds bytes in pieces until they are rejected; the memory that was kept of them at most.
     private func feed(
         _ text: String, in pieces: Int, bytesMax: Int = 10_000
     ) -> (outcome: StreamPart, bytesKept: Int, bytesRead: Int) {
@@ -19,30 +19,30 @@ import Testing
             repeat {
                 part = splitter.next(in: chunk.span.bytes, from: &offset, bytesMax: bytesMax)
                 most = max(most, splitter.bytesAllocated)
-            } while part != .needMore && !isRefused(part)
+            } while part != .needMore && !isRejected(part)
             bytesRead += offset
-            if isRefused(part) { return (part, most, bytesRead) }
+            if isRejected(part) { return (part, most, bytesRead) }
         }
         return (.needMore, most, bytesRead)
     }
 
-    private func isRefused(_ part: StreamPart) -> Bool {
-        if case .refused = part { true } else { false }
+    private func isRejected(_ part: StreamPart) -> Bool {
+        if case .rejected = part { true } else { false }
     }
 
     @Test(arguments: [1, 7, 1_000, 65_536])
-    func `is refused where its depth or size is too much`(pieces: Int) {
+    func `is rejected where its depth or size is too much`(pieces: Int) {
         let deep = feed(
             header + String(repeating: "<a>", count: 100_000), in: pieces, bytesMax: 262_144)
-        #expect(deep.outcome == .refused(.limit(.depth)))
+        #expect(deep.outcome == .rejected(.limit(.depth)))
         #expect(deep.bytesRead <= header.utf8.count + 33 * 3)
         let attribute = feed(
             header + "<a b='" + String(repeating: "c", count: 100_000), in: pieces)
-        #expect(attribute.outcome == .refused(.limit(.bytes)))
+        #expect(attribute.outcome == .rejected(.limit(.bytes)))
         #expect(attribute.bytesRead == header.utf8.count + 10_001)
         #expect(attribute.bytesKept <= 2 * 10_000)
         let endless = feed(String(repeating: "a", count: 10), in: pieces)
-        #expect(endless.outcome == .refused(.notWellFormed))
+        #expect(endless.outcome == .rejected(.notWellFormed))
     }
 
     @Test(arguments: [1, 65_536])
@@ -52,7 +52,7 @@ import Testing
             <!ENTITY c '&b;&b;&b;&b;'>]><stream>&c;
             """
         let outcome = feed(bomb, in: pieces)
-        #expect(outcome.outcome == .refused(.restricted))
+        #expect(outcome.outcome == .rejected(.restricted))
         #expect(outcome.bytesRead == "<?xml version='1.0'?><!D".utf8.count)
     }
 

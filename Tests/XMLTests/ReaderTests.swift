@@ -82,7 +82,7 @@ import Testing
         "<a:b:c xmlns:a='u'/>", "<a xmlns:xml='u'/>", "<a>&</a>", "<a>\u{1}</a>", "<1/>",
         "<a><![CDATA[</a>",
     ])
-    func `refuses what is not one well-formed element`(text: String) {
+    func `rejects what is not one well-formed element`(text: String) {
         #expect(throws: XMLError.self) { try reader.stanza(text) }
         // And goes on.
         #expect(throws: Never.self) { try reader.stanza("<a/>") }
@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: [
         "<a>&nbsp;</a>", "<a b='&x;'/>", "<a><!-- --></a>", "<a><?p?></a>", "<!--x--><a/>",
     ])
-    func `refuses what streams must not have`(text: String) {
+    func `rejects what streams must not have`(text: String) {
         #expect(throws: XMLError.restricted) { try reader.stanza(text) }
     }
 
@@ -100,7 +100,7 @@ import Testing
             [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80], [0xE4, 0xB8],
             [0xE0, 0x80, 0x80], [0xF0, 0x80, 0x80, 0x80], [0xEF, 0xBF, 0xBF],
         ] as [[UInt8]])
-    func `refuses what is not UTF-8, in text, names and values`(bytes: [UInt8]) {
+    func `rejects what is not UTF-8, in text, names and values`(bytes: [UInt8]) {
         for (before, after) in [("<a>", "</a>"), ("<a", "/>"), ("<a b='", "'/>")] {
             let stanza = Array(before.utf8) + bytes + Array(after.utf8)
             #expect(throws: XMLError.notWellFormed) {
@@ -117,7 +117,7 @@ import Testing
         ("<s><a>", .notWellFormed), ("<s>x", .notWellFormed), ("<s> ", .notWellFormed),
         ("<s", .notWellFormed), ("", .notWellFormed), ("<p:s>", .notWellFormed),
     ])
-    func `refuses other headers`(text: String, error: XMLError) {
+    func `rejects other headers`(text: String, error: XMLError) {
         #expect(throws: error) { try reader.header(text) }
         #expect(throws: Never.self) { try reader.header(header) }
     }
@@ -169,11 +169,11 @@ import Testing
     }
 
     @Test(arguments: ["<xml:a/>", "<a><xml:b c='1'/></a>"])
-    func `refuses elements in the namespace of xml`(text: String) {
+    func `rejects elements in the namespace of xml`(text: String) {
         #expect(throws: XMLError.namespace) { try reader.stanza(text) }
     }
 
-    /// Readers of other clients refuse them, and would end their streams.
+    /// Readers of other clients reject them, and would end their streams.
     @Test(arguments: [
         "<a xmlns='u v'/>", "<a><b xmlns='u}v'/></a>",
         "<a><p:b xmlns:p='u|v'/></a>", "<a xmlns:p='é' p:b='1'/>", "<a xmlns='u%20v'/>",
@@ -227,7 +227,7 @@ import Testing
     }
 
     /// Written again, each apostrophe has six bytes: such a header was read for each stanza.
-    @Test func `refuses headers that are long when they are written again`() {
+    @Test func `rejects headers that are long when they are written again`() {
         let declarations = (0..<8).map {
             "xmlns:p\($0)=\"\(String(repeating: "'", count: 25))\($0)\""
         }

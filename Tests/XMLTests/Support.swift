@@ -6,7 +6,7 @@ enum Part: Equatable {
     case header(String)
     case stanza(String)
     case streamEnd
-    case refused(XMLError)
+    case rejected(XMLError)
 }
 
 /// The parts of a stream that arrives in these pieces. White space that arrives in several pieces
@@ -27,8 +27,8 @@ func parts(_ pieces: [[UInt8]], bytesMax: Int = 10_000, pausing: Bool = false) -
             case .streamEnd:
                 parts.append(.streamEnd)
                 return parts
-            case .refused(let error):
-                parts.append(.refused(error))
+            case .rejected(let error):
+                parts.append(.rejected(error))
                 return parts
             }
             if pausing {

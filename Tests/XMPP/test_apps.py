@@ -1,4 +1,4 @@
-"""What applications send whose libraries do not look at refusals: XMPPFramework, and others."""
+"""What applications send whose libraries do not look at rejections: XMPPFramework, and others."""
 
 import base64
 import hashlib
@@ -151,7 +151,7 @@ class Rosters(Apps, unittest.TestCase):
 
 
 class Messages(Apps, unittest.TestCase):
-    def test_a_refused_message_comes_back_without_its_content(self):
+    def test_a_rejected_message_comes_back_without_its_content(self):
         stream = self.stream("writer")
         stream.send("<message to='bob@localhost' id='m' type='groupchat'><body>Hello</body>"
                     "<subject>S</subject><request xmlns='urn:xmpp:receipts'/></message>")
@@ -319,7 +319,7 @@ class Passwords(unittest.TestCase):
         self.assertIn("SASLprep", stream.until("</iq>"))
         self.assertTrue(self.scram("changer", "12"))
 
-    def test_the_third_refused_bind_closes_the_stream(self):
+    def test_the_third_rejected_bind_closes_the_stream(self):
         server = app_server(self.service)
         self.addCleanup(server.close)
         server.ok("setPassword", {"account": "binder", "password": "first"})

@@ -185,7 +185,7 @@ class Strangers(Case):
         max_ = self.stream("max")
         eve = self.stream("mallory")
         said, worst = self.flood(eve, ["max@localhost"] * self.COUNT)
-        # Beyond the pace of an account they are refused.
+        # Beyond the pace of an account they are rejected.
         self.assertGreater(said.count("<policy-violation "), self.COUNT - 1_000)
         self.assertLess(worst, 1)
         self.assertLess(self.drained(max_).count("<presence "), 300)
@@ -222,9 +222,9 @@ class Strangers(Case):
         for eve in floods:
             eve.send("".join(word % (kind, number, "x" * 500) for number in range(90)
                              for kind in ("subscribe", "unsubscribe")))
-        refused = sum(self.drained(eve).count("<policy-violation ") for eve in floods)
+        rejected = sum(self.drained(eve).count("<policy-violation ") for eve in floods)
         admitted = 102 + 2 * (time.monotonic() - began)
-        self.assertGreaterEqual(refused, 180 - admitted)
+        self.assertGreaterEqual(rejected, 180 - admitted)
         self.assertLessEqual(self.drained(pia).count("type='subscribe'"), admitted)
 
     def test_they_do_not_use_up_what_is_asked_for(self):
@@ -273,9 +273,9 @@ class Libraries(Served, unittest.IsolatedAsyncioTestCase):
     async def test_slixmpp_discovers_accounts_that_it_sees(self):
         zoe, tom = await self.person("zoe"), await self.person("tom")
         for address in ("tom@localhost", "nobody@localhost"):
-            with self.assertRaises(slixmpp.exceptions.IqError) as refused:
+            with self.assertRaises(slixmpp.exceptions.IqError) as rejected:
                 await zoe["xep_0030"].get_info(address, timeout=WAIT)
-            self.assertEqual(refused.exception.condition, "service-unavailable")
+            self.assertEqual(rejected.exception.condition, "service-unavailable")
         # tom accepts and asks back by itself.
         zoe.send_presence_subscription("tom@localhost")
         await zoe.next_of("tom")

@@ -191,7 +191,7 @@ class Messages(Served, unittest.TestCase):
         message = said[said.index("<message "):said.index("</message>")] + "</message>"
         self.assertEqual(ElementTree.fromstring(message).find("body").text[0], "a")
 
-    def test_refusals(self):
+    def test_rejections(self):
         fay = self.stream("fay")
         said = self.write(fay, "gus@localhost", "m1", "x" * 131_073)
         self.assertIn("<error type='modify'><policy-violation ", said)

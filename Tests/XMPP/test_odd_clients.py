@@ -76,7 +76,7 @@ class Children(Apps, unittest.TestCase):
                 self.assertTrue(amy.until("</presence>").startswith(CAPS))
         self.assertNotIn("<error", self.heard(ben, "after"))
 
-    def test_of_others_are_refused(self):
+    def test_of_others_are_rejected(self):
         stream, other = self.stream("odd"), self.stream("other")
         for number, (what, odd) in enumerate(self.ODD.items()):
             for to in ("localhost", "odd@localhost", "other@localhost/d1"):

@@ -147,7 +147,7 @@ class Relationships(Served, unittest.IsolatedAsyncioTestCase):
         self.assertEqual(gone["publisher"], "eve")
 
     async def test_strangers_with_names_that_no_jid_may_have(self):
-        """slixmpp ends its connection if it is sent an address that it refuses."""
+        """slixmpp ends its connection if it is sent an address that it rejects."""
         devices = ("a\u202eb", "e\u0301", "\u2028", "\U0001fae8", "\ufffd", "\u05e9 1", "\\41", "\u2126")
         people = ("\\c9\\8f", "\\d7\\a91", "\\d9\\80", "\u05e9")
         zoe = await self.person("zoe")
@@ -163,7 +163,7 @@ class Relationships(Served, unittest.IsolatedAsyncioTestCase):
             await asyncio.to_thread(self.stranger.until, ">%s</status>" % name)
             await asyncio.to_thread(self.stranger.close)
 
-    async def test_strangers_with_xml_that_readers_refuse(self):
+    async def test_strangers_with_xml_that_readers_reject(self):
         kim = await self.person("kim")
         # It is answered after the presence: only then is a presence for kim delivered.
         await kim.get_roster(timeout=WAIT)

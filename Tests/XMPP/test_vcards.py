@@ -115,7 +115,7 @@ class Cards(Clients, Served, unittest.TestCase):
         for visibility in "open", "approved", "hidden":
             self.assert_card(see(visibility), "<FN>Cat</FN>")
 
-    def test_refusals(self):
+    def test_rejections(self):
         eve = self.stream("eve")
         self.assertIn("<forbidden ", self.set(eve, "<FN>F</FN>", to="fay@localhost"))
         self.assertIn("<forbidden ", self.set(eve, "<FN>F</FN>", to="localhost"))

@@ -215,7 +215,7 @@ class Registration(WithPasswords, unittest.TestCase):
         stream.until("<success")
         self.stream().login("una", "d", "secret")
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         stream, _ = self.opened()
         self.assertEqual(self.register(stream, "uwe", attributes=""), "<iq type='result'/>")
         for name, password, condition in (
@@ -265,8 +265,8 @@ class Registration(WithPasswords, unittest.TestCase):
         made = [number for number, answer in enumerate(answers) if "type='result'" in answer]
         self.assertGreaterEqual(len(made), 5)
         self.assertLess(len(made), 12)
-        refused = [answer for number, answer in enumerate(answers) if number not in made]
-        self.assertTrue(all("<policy-violation " in answer for answer in refused), refused)
+        rejected = [answer for number, answer in enumerate(answers) if number not in made]
+        self.assertTrue(all("<policy-violation " in answer for answer in rejected), rejected)
         # Nothing of the others is left.
         stream.send("<auth xmlns='%s' mechanism='PLAIN'>%s</auth>" % (
             SASL, base64_of("\0n%d\0secret" % made[0])))

@@ -1,4 +1,4 @@
-"""Settings that are refused, and what SIGHUP does."""
+"""Settings that are rejected, and what SIGHUP does."""
 
 import os
 import shutil
@@ -16,13 +16,13 @@ from service import DOMAIN, XMPPService
 from stream import Stream
 
 
-class Refused(unittest.TestCase):
+class Rejected(unittest.TestCase):
     def setUp(self):
         self.data = tempfile.mkdtemp(prefix="porchlight-xmpp-")
         self.addCleanup(shutil.rmtree, self.data)
 
-    def refusal(self, *flags):
-        """The one sentence with which a start is refused."""
+    def rejection(self, *flags):
+        """The one sentence with which a start is rejected."""
         said = subprocess.run(
             [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.data, *flags],
             capture_output=True, text=True, timeout=WAIT)
@@ -30,7 +30,7 @@ class Refused(unittest.TestCase):
         return said.stderr
 
     def test_without_a_domain(self):
-        self.assertIn("set xmpp-domain", self.refusal(
+        self.assertIn("set xmpp-domain", self.rejection(
             "--xmpp-listen", "127.0.0.1:0", "--xmpp-plaintext"))
 
     def test_something_that_is_no_domain(self):
@@ -39,7 +39,7 @@ class Refused(unittest.TestCase):
                        "a" * 64 + ".com", "a" * 300, "abc." * 64 + "com"):
             # The second has no XMPP client: the setting is checked for later.
             for listener in (("--xmpp-listen", "127.0.0.1:0", "--xmpp-plaintext"), ()):
-                self.assertIn("A domain is a name such as example.com", self.refusal(
+                self.assertIn("A domain is a name such as example.com", self.rejection(
                     *listener, "--xmpp-domain=" + domain))
 
     def test_domains(self):
@@ -51,18 +51,18 @@ class Refused(unittest.TestCase):
             self.assertEqual((said.returncode, said.stderr), (0, ""), domains)
 
     def test_without_certificates(self):
-        self.assertIn("STARTTLS, which needs tls-certificate and tls-key", self.refusal(
+        self.assertIn("STARTTLS, which needs tls-certificate and tls-key", self.rejection(
             "--xmpp-listen", "127.0.0.1:0", "--xmpp-domain", DOMAIN))
-        self.assertIn("TLS needs a certificate", self.refusal(
+        self.assertIn("TLS needs a certificate", self.rejection(
             "--xmpp-tls-listen", "127.0.0.1:0", "--xmpp-domain", DOMAIN))
 
     def test_plain_text_beyond_this_machine(self):
-        self.assertIn("passwords and tokens can be read", self.refusal(
+        self.assertIn("passwords and tokens can be read", self.rejection(
             "--xmpp-listen", "0.0.0.0:0", "--xmpp-domain", DOMAIN, "--xmpp-plaintext",
             "--i-know-this-is-open"))
 
     def test_any_account_beyond_this_machine(self):
-        self.assertIn("With --auth open", self.refusal(
+        self.assertIn("With --auth open", self.rejection(
             "--xmpp-listen", "0.0.0.0:0", "--xmpp-domain", DOMAIN, "--xmpp-plaintext",
             "--i-know-this-is-plain"))
 
@@ -119,7 +119,7 @@ class Reloading(unittest.TestCase):
 
     def test_a_domain_without_a_certificate_is_named(self):
         missing = ("no certificate of tls-certificate is valid for example.com of xmpp-domain: "
-                   "XMPP clients will refuse to connect")
+                   "XMPP clients will reject to connect")
         service = XMPPService()
         self.addCleanup(service.close)
         files = [os.path.join(service.folder, DOMAIN + end) for end in (".crt", ".key")]

@@ -27,7 +27,7 @@ class TokensAsPasswords(unittest.IsolatedAsyncioTestCase):
         cls.service.close()
         shutil.rmtree(cls.keys)
 
-    def refusal(self, name, secret):
+    def rejection(self, name, secret):
         stream = Stream(self.service.xmpp_port)
         self.addCleanup(stream.close)
         stream.authenticate(name, secret)
@@ -46,13 +46,13 @@ class TokensAsPasswords(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(stream.close)
         stream.login("zoe", "d2", token("zoe", groups=["g%d" % n for n in range(200)]))
 
-    async def test_tokens_that_are_refused(self):
+    async def test_tokens_that_are_rejected(self):
         for secret, failure in [
                 (token("max"), "not-authorized"), (token("zoe", secret=OTHER), "not-authorized"),
                 ("secret", "not-authorized"), (token("zoe", life=-3600), "credentials-expired")]:
             with self.subTest(failure=failure):
                 self.assertIn("<%s/>" % failure, await asyncio.to_thread(
-                    self.refusal, "zoe", secret))
+                    self.rejection, "zoe", secret))
 
     async def test_a_token_sets_no_password(self):
         stream = Stream(self.service.xmpp_port)

@@ -26,7 +26,7 @@ class Handshake(Served, unittest.TestCase):
         self.addCleanup(client.close)
         return client
 
-    def refused(self, status, words, **options):
+    def rejected(self, status, words, **options):
         client = self.connect(**options)
         self.assertIn("HTTP/1.1 %d " % status, client.head)
         with self.assertRaises(EOFError):
@@ -43,15 +43,15 @@ class Handshake(Served, unittest.TestCase):
 
     def test_another_subprotocol(self):
         words = "offer the subprotocol xmpp"
-        self.refused(400, words, fields=())
-        self.refused(400, words, fields=("Sec-WebSocket-Protocol: porchlight.v1",))
-        self.refused(400, words, fields=("Sec-WebSocket-Protocol: XMPP",))
+        self.rejected(400, words, fields=())
+        self.rejected(400, words, fields=("Sec-WebSocket-Protocol: porchlight.v1",))
+        self.rejected(400, words, fields=("Sec-WebSocket-Protocol: XMPP",))
         # That of XMPP is not that of the native protocol.
-        self.refused(400, "porchlight.v1", path="/v1/socket")
+        self.rejected(400, "porchlight.v1", path="/v1/socket")
 
     def test_other_paths(self):
         for path in ("/xmpp/", "/xmpp-websocket", "/v1/xmpp"):
-            self.refused(404, "/v1/socket", path=path)
+            self.rejected(404, "/v1/socket", path=path)
         self.assertTrue(self.connect(path="/xmpp?a=b").is_open)
 
     def test_without_xmpp_there_is_no_such_path(self):
@@ -68,7 +68,7 @@ class Handshake(Served, unittest.TestCase):
 
     def test_a_page_of_another_origin(self):
         # Without authentication only pages of this machine.
-        self.refused(403, "origin", fields=(SUBPROTOCOL, "Origin: https://evil.example"))
+        self.rejected(403, "origin", fields=(SUBPROTOCOL, "Origin: https://evil.example"))
         self.assertTrue(self.connect(fields=(SUBPROTOCOL, "Origin: http://localhost")).is_open)
 
 
@@ -257,7 +257,7 @@ class Messages(Served, unittest.TestCase):
         said = client.end()
         self.assertIn("<bad-format ", said[-2])
 
-    def test_starttls_is_refused(self):
+    def test_starttls_is_rejected(self):
         client = self.connect()
         client.send(OPEN, "<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")
         said = client.end()

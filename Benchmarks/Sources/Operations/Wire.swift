@@ -30,7 +30,7 @@ extension Operation {
         let body = Array((#"{"jsonrpc":"2.0","id":1,"# + rest + "}").utf8)
         return Work {
             if case .failure(let fault) = decoder.decode(body.span.bytes) {
-                preconditionFailure("refused: \(fault)")
+                preconditionFailure("rejected: \(fault)")
             }
         }
     }

@@ -6,7 +6,7 @@
 
 enum {
     CONNECT = 0x10, CONNACK = 0x20, PUBLISH = 0x30, SUBSCRIBE = 0x82, SUBACK = 0x90,
-    HEAD_MAX = 5, REFUSED = 0x80,
+    HEAD_MAX = 5, REJECTED = 0x80,
 };
 
 // Writes a packet's first bytes: its type and the length of what follows.
@@ -73,12 +73,12 @@ static void packet_came(struct client *client, int type, const char *rest, size_
         payload_delivered(client, rest + 2 + NAME_BYTES, count - 2 - NAME_BYTES);
         break;
     case CONNACK:
-        if (count != 2 || rest[1] != 0) fail("the connection is refused");
+        if (count != 2 || rest[1] != 0) fail("the connection is rejected");
         client_ready(client);
         break;
     case SUBACK:
-        if (count != 2 + settings.group - 1 || memchr(rest + 2, REFUSED, count - 2))
-            fail("a subscription is refused");
+        if (count != 2 + settings.group - 1 || memchr(rest + 2, REJECTED, count - 2))
+            fail("a subscription is rejected");
         client_subscribed(client);
         break;
     default:

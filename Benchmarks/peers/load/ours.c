@@ -65,7 +65,7 @@ static void publish(struct client *client, uint32_t number) {
 }
 
 static void answered(struct client *client, const char *body, size_t count) {
-    if (memmem(body, count, "\"error\"", 7)) fail("refused: %.*s", (int)count, body);
+    if (memmem(body, count, "\"error\"", 7)) fail("rejected: %.*s", (int)count, body);
     switch (digits(body + strlen("{\"jsonrpc\":\"2.0\",\"id\":"), 1)) {
     case LOGIN: client_ready(client); break;
     case SUBSCRIBE: client_subscribed(client); break;

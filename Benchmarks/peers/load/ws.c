@@ -18,7 +18,7 @@ void ws_begin(struct client *client, const char *path) {
 size_t ws_opened(struct client *client, const char *bytes, size_t count) {
     const char *end = memmem(bytes, count, "\r\n\r\n", 4);
     if (!end) return 0;
-    if (memcmp(bytes, "HTTP/1.1 101", 12) != 0) fail("refused: %.*s", (int)count, bytes);
+    if (memcmp(bytes, "HTTP/1.1 101", 12) != 0) fail("rejected: %.*s", (int)count, bytes);
     client->step = 1;
     return (size_t)(end - bytes) + 4;
 }

@@ -90,7 +90,7 @@ extension Load {
         case (.login, .result):
             leave(client, to: .listing)
         case (.login, .error(503, let retryAfterSeconds)) where lossPolicy == .reconnect:
-            counters.refusals += 1
+            counters.rejections += 1
             lost(client, "was rejected", retryAfterSeconds: max(retryAfterSeconds, 1))
         case (.login, .error(401, _)):
             fail(

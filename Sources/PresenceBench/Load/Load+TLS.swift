@@ -74,8 +74,8 @@ extension Load {
         let own = takeCiphertext()
         if !own.isEmpty { write(own, by: client) }
         guard clients[client].stream == id else { return wire.dropPlaintext() }
-        if case .failed(let fault) = session.phase {
-            return fail("TLS with \(target) has failed: \(fault.label).")
+        if case .failed(let error) = session.phase {
+            return fail("TLS with \(target) has failed: \(error.label).")
         }
         if !wasOpen, session.phase == .open { logIn(client) }
         let plaintext = unsafe wire.withPlaintext { unsafe Array($0) }

@@ -44,7 +44,7 @@ struct LoadCounters {
     var listedStates = 0
     var connectFailures = 0
     var timeouts = 0
-    var refusals = 0
+    var rejections = 0
     /// Connections that the service has closed, by its code.
     var closes: [Int: Int] = [:]
     var losses = 0

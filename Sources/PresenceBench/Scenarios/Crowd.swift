@@ -111,7 +111,7 @@ final class Crowd: LoadObserver {
         report.add(prefix + "time until list complete", arrivals)
         report.add(prefix + "attempts that failed", now.connectFailures - before.connectFailures)
         report.add(prefix + "attempts given up after 10 s", now.timeouts - before.timeouts)
-        report.add(prefix + "logins rejected", now.refusals - before.refusals)
+        report.add(prefix + "logins rejected", now.rejections - before.rejections)
         for (code, count) in now.closes.sorted(by: { $0.key < $1.key }) {
             let new = count - before.closes[code, default: 0]
             if new > 0 { report.add(prefix + "closed by the service, \(code)", new) }

@@ -10,7 +10,7 @@ extension Engine {
     /// The account with this name, known or new.
     ///
     /// A new account lives until the end of the call, unless something needs it by then.
-    mutating func intern(_ name: Span<UInt8>) throws(Refusal) -> AccountHandle {
+    mutating func intern(_ name: Span<UInt8>) throws(Rejection) -> AccountHandle {
         guard let account = internIfRoom(name) else { throw noRoom }
         return account
     }
@@ -18,7 +18,7 @@ extension Engine {
     /// The account that a request names, known or new.
     mutating func intern(
         _ name: ByteRange, _ texts: TextSource
-    ) throws(Refusal) -> AccountHandle {
+    ) throws(Rejection) -> AccountHandle {
         guard let account = texts.withBytes(name, { internIfRoom($0) }) else { throw noRoom }
         return account
     }
@@ -29,8 +29,8 @@ extension Engine {
         return addAccount(name)
     }
 
-    private var noRoom: Refusal {
-        Refusal(
+    private var noRoom: Rejection {
+        Rejection(
             .overloaded, field: .account, limit: settings.limits.accountsMax,
             retryAfterSeconds: 60)
     }
@@ -38,7 +38,7 @@ extension Engine {
     /// The accounts that a request names, known or new, in its order.
     mutating func intern(
         _ names: NameList, _ texts: TextSource
-    ) throws(Refusal) -> [AccountHandle] {
+    ) throws(Rejection) -> [AccountHandle] {
         var accounts: [AccountHandle] = []
         accounts.reserveCapacity(Int(names.count))
         for name in texts.names(names) { accounts.append(try intern(name, texts)) }
@@ -48,7 +48,7 @@ extension Engine {
     /// A request to subscribe with the accounts that it names.
     mutating func intern(
         _ request: Subscribe<NameList>, _ texts: TextSource
-    ) throws(Refusal) -> Subscribe<[AccountHandle]> {
+    ) throws(Rejection) -> Subscribe<[AccountHandle]> {
         Subscribe(
             type: request.type, expirySeconds: request.expirySeconds,
             publishers: try intern(request.publishers, texts), answer: request.answer)
@@ -57,7 +57,7 @@ extension Engine {
     /// A request to unsubscribe with the accounts that it names.
     mutating func intern(
         _ request: Unsubscribe<NameList>, _ texts: TextSource
-    ) throws(Refusal) -> Unsubscribe<[AccountHandle]> {
+    ) throws(Rejection) -> Unsubscribe<[AccountHandle]> {
         var interned = Unsubscribe<[AccountHandle]>(type: request.type)
         if let names = request.publishers { interned.publishers = try intern(names, texts) }
         return interned

@@ -7,7 +7,7 @@ extension Engine {
     mutating func setAvailability(
         _ availability: Availability, of client: ClientSession, at now: Moment,
         into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let session = client.session
         try checkPublishPace(of: client.account, at: now)
         effects.answer(client.connection, .availabilitySet)

@@ -4,14 +4,14 @@ extension Engine {
     /// The account of a client that sets its card. That draws from the pace of publishes.
     public mutating func ownerOfNewCard(
         from connection: ConnectionID, at now: Moment
-    ) throws(Refusal) -> [UInt8] {
+    ) throws(Rejection) -> [UInt8] {
         let owner = try account(of: connection)
         try checkPublishPace(of: owner, at: now)
         return name(of: owner)
     }
 
     /// The account of a client that reads a card.
-    public func readerOfCard(from connection: ConnectionID) throws(Refusal) -> [UInt8] {
+    public func readerOfCard(from connection: ConnectionID) throws(Rejection) -> [UInt8] {
         name(of: try account(of: connection))
     }
 
@@ -20,7 +20,7 @@ extension Engine {
     /// request shows a name.
     public func mayReadCard(
         of account: [UInt8], from connection: ConnectionID
-    ) throws(Refusal) -> Bool {
+    ) throws(Rejection) -> Bool {
         let reader = try self.account(of: connection)
         // One whose clients were never available, which it need not be to set a card.
         guard let account = find(account.span) else { return settings.visibility == .open }

@@ -20,11 +20,11 @@ extension Engine {
     /// change that waits is no longer than the limits allow, but for its push address.
     func deviceChange(
         _ request: SetDevice, _ texts: TextSource, of command: AuthorisedCommand
-    ) throws(Refusal) -> Change {
+    ) throws(Rejection) -> Change {
         let device = try device(request.device, texts, of: command)
         if command.isOfClient, settings.deviceLabels == .appServers {
-            if request.alias != nil { throw Refusal(.forbidden, field: .alias) }
-            if request.tags != nil { throw Refusal(.forbidden, field: .tags) }
+            if request.alias != nil { throw Rejection(.forbidden, field: .alias) }
+            if request.tags != nil { throw Rejection(.forbidden, field: .tags) }
         }
         var change = DeviceChange(
             alias: request.alias.map { texts.bytes($0) },
@@ -38,13 +38,13 @@ extension Engine {
     /// The device that is set: that of the session, or the one that an app server names.
     private func device(
         _ name: ByteRange?, _ texts: TextSource, of command: AuthorisedCommand
-    ) throws(Refusal) -> [UInt8] {
+    ) throws(Rejection) -> [UInt8] {
         guard case .client(let session, _) = command.caller else {
-            guard let name else { throw Refusal(.missingField, field: .device) }
+            guard let name else { throw Rejection(.missingField, field: .device) }
             return texts.bytes(name)
         }
         let own = strings.bytes(of: sessions[session].device)
-        if let name, texts.bytes(name) != own { throw Refusal(.forbidden, field: .device) }
+        if let name, texts.bytes(name) != own { throw Rejection(.forbidden, field: .device) }
         return own
     }
 
@@ -52,7 +52,7 @@ extension Engine {
     mutating func setDevice(
         _ device: [UInt8], of account: AccountHandle, _ change: DeviceChange,
         from connection: ConnectionID, at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try checkPublishPace(of: account, at: now)
         let after = try change.applied(to: devices.labels(of: account, on: device))
         let name = effects.copy(device)

@@ -16,9 +16,9 @@ extension Engine {
     mutating func direct(
         _ request: Direct, _ texts: TextSource, from client: ClientSession, at now: Moment,
         into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let (session, account) = (client.session, client.account)
-        guard sessions[session].client == .xmpp else { throw Refusal(.forbidden) }
+        guard sessions[session].client == .xmpp else { throw Rejection(.forbidden) }
         let address = DirectedAddresses.Address(
             account: texts.bytes(request.account), device: request.device.map { texts.bytes($0) })
         let kind: DirectedPresence.Kind
@@ -27,7 +27,7 @@ extension Engine {
             kind = .available
             guard directed.hasRoom(for: address, of: session) else {
                 let limit = Limits.directedAddressesMax
-                throw Refusal(.directedQuota, limit: limit, count: limit)
+                throw Rejection(.directedQuota, limit: limit, count: limit)
             }
             try checkPublishPace(of: account, at: now)
             directed.insert(address, of: session)

@@ -41,7 +41,7 @@ extension Engine {
     mutating func beginHidden(
         _ login: Login, of account: AccountHandle, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         var known = session(of: account, on: login.device)
         // A device that was another kind of client is another one for subscribers.
         if let session = known, sessions[session].client != .xmpp {
@@ -107,7 +107,7 @@ extension Engine {
     mutating func show(
         _ availability: Availability, _ client: ClientSession, at now: Moment,
         into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let (session, account, connection) = (client.session, client.account, client.connection)
         let before = sessions[session].phase
         guard before != .connected else {
@@ -230,12 +230,12 @@ extension Engine {
     /// may write to it.
     public func relayTarget(
         of account: [UInt8], device: [UInt8], _ kind: RelayedKind, from connection: ConnectionID
-    ) throws(Refusal) -> RelayTarget {
+    ) throws(Rejection) -> RelayTarget {
         let sender = try self.account(of: connection)
         guard let account = find(account.span), let session = session(of: account, on: device),
             sessions[session].client == .xmpp, let target = connectionID(of: session),
             mayRelay(kind, to: account, sender) || hasDirected(session, to: sender)
-        else { throw Refusal(.unknownContact) }
+        else { throw Rejection(.unknownContact) }
         return RelayTarget(connection: target, isOfContact: areRelated(account, sender))
     }
 
@@ -243,10 +243,10 @@ extension Engine {
     /// section 8.5.2.1): those that are shown with a priority of 0 or more, but for the sender's.
     public func relayTargets(
         of account: [UInt8], from connection: ConnectionID
-    ) throws(Refusal) -> [RelayTarget] {
+    ) throws(Rejection) -> [RelayTarget] {
         let sender = try self.account(of: connection)
         guard let account = find(account.span), mayRelay(.message, to: account, sender) else {
-            throw Refusal(.unknownContact)
+            throw Rejection(.unknownContact)
         }
         let isOfContact = areRelated(account, sender)
         return shownSessions(of: account).compactMap { session in
@@ -301,21 +301,21 @@ extension Engine {
     /// A contact that the session sees. Unknown ones are rejected as those that it does not see.
     func seen(
         _ contact: AccountHandle?, by client: ClientSession
-    ) throws(Refusal) -> AccountHandle {
+    ) throws(Rejection) -> AccountHandle {
         guard let contact, let topic = topic(.presence, of: contact),
             contact == client.account || sees(topic, client.session)
-        else { throw Refusal(.forbidden) }
+        else { throw Rejection(.forbidden) }
         return contact
     }
 
     /// Tells since when an account is offline that the session sees (XEP-0012).
     func lastSeen(
         of contact: AccountHandle?, from client: ClientSession, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let contact = try seen(contact, by: client)
         let isOnline = firstSession[Int(contact.index)] != none
         let record = accounts[Int(contact.index)]
-        guard isOnline || record.lastValue != 0 else { throw Refusal(.unknownContact) }
+        guard isOnline || record.lastValue != 0 else { throw Rejection(.unknownContact) }
         effects.answer(client.connection, .lastSeen(isOnline ? nil : record.lastSeen))
     }
 

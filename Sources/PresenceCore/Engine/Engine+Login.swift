@@ -10,7 +10,7 @@ extension Engine {
     mutating func beginSession(
         _ login: Login, of account: AccountHandle, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let arrival: Arrival
         let session: UInt32
         if let known = self.session(of: account, on: login.device) {
@@ -115,7 +115,7 @@ extension Engine {
     mutating func makeRoomForSession(
         _ client: ClientKind, of account: AccountHandle, at now: Moment,
         into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let limit = settings.limits.sessionsPerAccountMax
         let count = Int(accounts[Int(account.index)].sessionCount)
         guard count >= limit else { return }
@@ -127,7 +127,7 @@ extension Engine {
             sessions[$0].lastHeard.milliseconds < sessions[$1].lastHeard.milliseconds
         }
         guard client == .xmpp, let idle else {
-            throw Refusal(.sessionQuota, limit: limit, count: count)
+            throw Rejection(.sessionQuota, limit: limit, count: count)
         }
         endReplaced(idle, at: now, into: &effects)
     }

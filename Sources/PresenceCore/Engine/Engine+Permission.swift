@@ -28,9 +28,9 @@ extension Engine {
     }
 
     /// The account of a client.
-    func account(of connection: ConnectionID) throws(Refusal) -> AccountHandle {
+    func account(of connection: ConnectionID) throws(Rejection) -> AccountHandle {
         guard case .client(_, let account) = caller(of: connection) else {
-            throw Refusal(.notLoggedIn)
+            throw Rejection(.notLoggedIn)
         }
         return account
     }
@@ -57,8 +57,8 @@ extension Engine {
     /// Why the peer of `connection` has no permission for a method; nil if it has.
     ///
     /// To be checked before the parameters: a peer without permission learns nothing about them.
-    public func refusal(of method: MethodName, from connection: ConnectionID) -> Refusal? {
-        refusal(of: method, by: caller(of: connection))
+    public func rejection(of method: MethodName, from connection: ConnectionID) -> Rejection? {
+        rejection(of: method, by: caller(of: connection))
     }
 
     /// Whether the peer of `connection` is an app server with a key that may only read.
@@ -71,51 +71,53 @@ extension Engine {
     /// It changes nothing, as the next: it is mutating so that the engine is not copied for a call.
     public mutating func authorise(
         _ method: MethodName, from connection: ConnectionID
-    ) throws(Refusal) {
-        if let refusal = refusal(of: method, by: caller(of: connection)) { throw refusal }
+    ) throws(Rejection) {
+        if let rejection = rejection(of: method, by: caller(of: connection)) { throw rejection }
     }
 
     /// A command, if the peer of `connection` has permission for it and for the account that it
     /// names. To be called before limits are compared. Interns nothing.
     public mutating func authorise(
         _ command: consuming Command, _ texts: TextSource, from connection: ConnectionID
-    ) throws(Refusal) -> AuthorisedCommand {
+    ) throws(Rejection) -> AuthorisedCommand {
         let caller = caller(of: connection)
-        if let refusal = refusal(of: command.name, by: caller) { throw refusal }
+        if let rejection = rejection(of: command.name, by: caller) { throw rejection }
         if case .account(let name) = command.subject {
             if case .client(_, let own) = caller {
-                if let name, find(name, texts) != own { throw Refusal(.forbidden, field: .account) }
+                if let name, find(name, texts) != own {
+                    throw Rejection(.forbidden, field: .account)
+                }
             } else if name == nil {
-                throw Refusal(.missingField, field: .account)
+                throw Rejection(.missingField, field: .account)
             }
         }
         return AuthorisedCommand(command: command, connection: connection, caller: caller)
     }
 
     @inline(__always)
-    private func refusal(of method: MethodName, by caller: Caller) -> Refusal? {
-        if let refusal = Self.refusal(of: method, by: caller) { return refusal }
-        return method.isAboutMessages && settings.messages == .off ? Refusal(.forbidden) : nil
+    private func rejection(of method: MethodName, by caller: Caller) -> Rejection? {
+        if let rejection = Self.rejection(of: method, by: caller) { return rejection }
+        return method.isAboutMessages && settings.messages == .off ? Rejection(.forbidden) : nil
     }
 
-    private static func refusal(of method: MethodName, by caller: Caller) -> Refusal? {
+    private static func rejection(of method: MethodName, by caller: Caller) -> Rejection? {
         switch (method.rules.permission, caller) {
         case (.appServers, .appServer(.reading)), (.everySession, .appServer(.reading)):
-            method.rules.effect == .reads ? nil : Refusal(.readOnlyKey)
+            method.rules.effect == .reads ? nil : Rejection(.readOnlyKey)
         case (.anonymous, .anonymous), (.clients, .client), (.appServers, .appServer),
             (.everySession, .client), (.everySession, .appServer):
             nil
-        case (.anonymous, .client), (.anonymous, .appServer): Refusal(.alreadyLoggedIn)
+        case (.anonymous, .client), (.anonymous, .appServer): Rejection(.alreadyLoggedIn)
         case (.clients, .anonymous), (.appServers, .anonymous), (.everySession, .anonymous):
-            Refusal(.notLoggedIn)
-        case (.clients, .appServer), (.appServers, .client): Refusal(.forbidden)
+            Rejection(.notLoggedIn)
+        case (.clients, .appServer), (.appServers, .client): Rejection(.forbidden)
         }
     }
 
     /// The account that a command is about: a client's own, or the one an app server names.
     mutating func subject(
         _ name: ByteRange?, _ texts: TextSource, of request: AuthorisedCommand
-    ) throws(Refusal) -> AccountHandle {
+    ) throws(Rejection) -> AccountHandle {
         if case .client(_, let own) = request.caller { return own }
         guard let name else { preconditionFailure("authorised, and about no account") }
         return try intern(name, texts)
@@ -146,9 +148,9 @@ public struct AuthorisedCommand {
 
     /// The session that requests it, and not an app server.
     var client: ClientSession {
-        get throws(Refusal) {
+        get throws(Rejection) {
             guard case .client(let session, let account) = caller else {
-                throw Refusal(.forbidden)
+                throw Rejection(.forbidden)
             }
             return ClientSession(session: session, account: account, connection: connection)
         }

@@ -5,7 +5,7 @@ extension Engine {
     mutating func publish(
         _ account: AccountHandle, _ request: Publish<[UInt8]>, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try checkPublishPace(of: account, at: now)
         try checkStatusQuota(of: account, request.type)
         let record = Record.putStatus(
@@ -25,18 +25,18 @@ extension Engine {
 
     mutating func checkPublishPace(
         of account: AccountHandle, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try accounts[Int(account.index)].publishes.spend(settings.publishPace, at: now.mono)
     }
 
     private func checkStatusQuota(
         of account: AccountHandle, _ type: EventType
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let limit = settings.limits.statusesPerAccountMax
         let count = Int(accounts[Int(account.index)].statusCount)
         guard count >= limit else { return }
         if let topic = topic(type, of: account), topics[topic.index].status != none { return }
-        throw Refusal(.statusQuota, field: .type, limit: limit, count: count)
+        throw Rejection(.statusQuota, field: .type, limit: limit, count: count)
     }
 
     private func origin(of connection: ConnectionID) -> PendingChange.Origin? {
@@ -96,7 +96,7 @@ extension Engine {
     mutating func clear(
         _ account: AccountHandle, _ type: EventType, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try checkPublishPace(of: account, at: now)
         guard let topic = topic(type, of: account), topics[topic.index].status != none else {
             return effects.answer(connection, .cleared(.nothing))

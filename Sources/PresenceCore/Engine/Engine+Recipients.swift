@@ -31,12 +31,12 @@ extension Engine {
     /// Whom a message is for, at least one.
     mutating func addressees(
         of send: Send, _ texts: TextSource, isClient: Bool
-    ) throws(Refusal) -> [Addressee] {
+    ) throws(Rejection) -> [Addressee] {
         let accountsMax = settings.limits.accountsPerSendMax
         switch send.recipients {
         case .accounts(let list):
             guard !isClient || list.count <= accountsMax else {
-                throw Refusal(.tooMany, field: .accounts, limit: accountsMax)
+                throw Rejection(.tooMany, field: .accounts, limit: accountsMax)
             }
             let target = preference(of: send, texts)
             return try intern(list, texts).map { Addressee(account: $0, target: target) }
@@ -44,14 +44,14 @@ extension Engine {
             let target = MessageTarget.only(texts.bytes(device))
             return try intern(list, texts).map { Addressee(account: $0, target: target) }
         case .aliases(let list):
-            guard !isClient else { throw Refusal(.forbidden, field: .aliases) }
+            guard !isClient else { throw Rejection(.forbidden, field: .aliases) }
             return try selected(
                 devices.matches(
                     aliases: labels(list, texts), matchesMax: settings.limits.recipientsPerSendMax),
                 by: .aliases)
         case .tags(let tags):
-            let field: Refusal.Field = tags.any == nil ? .tagsAll : .tags
-            guard !isClient else { throw Refusal(.forbidden, field: field) }
+            let field: Rejection.Field = tags.any == nil ? .tagsAll : .tags
+            guard !isClient else { throw Rejection(.forbidden, field: field) }
             let selection = TagSelection(
                 tags: labels(tags.any, texts), tagsAll: labels(tags.all, texts),
                 tagsNot: labels(tags.not, texts))
@@ -72,14 +72,14 @@ extension Engine {
     }
 
     private func selected(
-        _ matches: DeviceMatches, by field: Refusal.Field
-    ) throws(Refusal) -> [Addressee] {
+        _ matches: DeviceMatches, by field: Rejection.Field
+    ) throws(Rejection) -> [Addressee] {
         switch matches {
-        case .these([]): throw Refusal(.noRecipients, field: field)
+        case .these([]): throw Rejection(.noRecipients, field: field)
         case .these(let devices):
             return devices.map { Addressee(account: $0.account, target: .only($0.device)) }
         case .tooMany(let count, let limit):
-            throw Refusal(.tooMany, field: field, limit: limit, count: count)
+            throw Rejection(.tooMany, field: field, limit: limit, count: count)
         }
     }
 
@@ -89,7 +89,7 @@ extension Engine {
     func checkRoom(
         for message: MessageAmount, of sender: AccountHandle?,
         to recipients: [PendingSend.Recipient]
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let limits = settings.limits
         let byStrangers = recipients.count { $0.isOfStranger }
         guard
@@ -99,19 +99,19 @@ extension Engine {
                 || inboxes.bytesOfStrangers + message.byteCount * byStrangers
                     <= limits.messageBytesInAllMax / 2
         else {
-            throw Refusal(.overloaded, retryAfterSeconds: 60)
+            throw Rejection(.overloaded, retryAfterSeconds: 60)
         }
         guard sendsInFlight.byteCount + message.byteCount <= SendsInFlight.byteCountMax else {
-            throw Refusal(.overloaded, retryAfterSeconds: 1)
+            throw Rejection(.overloaded, retryAfterSeconds: 1)
         }
         guard let sender else { return }
         let before = inboxes.sent(by: sender)
         let after = before + message * recipients.count
         guard after.count <= limits.messagesPerSenderMax else {
-            throw Refusal(.senderQuota, limit: limits.messagesPerSenderMax, count: before.count)
+            throw Rejection(.senderQuota, limit: limits.messagesPerSenderMax, count: before.count)
         }
         guard after.byteCount <= limits.messageBytesPerSenderMax else {
-            throw Refusal(
+            throw Rejection(
                 .senderQuota, field: .body, limit: limits.messageBytesPerSenderMax,
                 count: before.byteCount)
         }
@@ -124,7 +124,7 @@ extension Engine {
     func withRoom(
         for message: MessageAmount, _ recipients: [PendingSend.Recipient], isPassing: Bool,
         into effects: inout Effects
-    ) throws(Refusal) -> [PendingSend.Recipient] {
+    ) throws(Rejection) -> [PendingSend.Recipient] {
         let limits = settings.limits
         var withRoom: [PendingSend.Recipient] = []
         let start = effects.names.count
@@ -154,8 +154,8 @@ extension Engine {
         }
         let full =
             isFullOfBytes
-            ? Refusal(.inboxFull, field: .body, limit: limits.messageBytesPerAccountMax)
-            : Refusal(.inboxFull, field: .accounts, limit: limits.messagesPerAccountMax)
+            ? Rejection(.inboxFull, field: .body, limit: limits.messageBytesPerAccountMax)
+            : Rejection(.inboxFull, field: .accounts, limit: limits.messagesPerAccountMax)
         try reject(full, from: start, effects)
         return withRoom
     }
@@ -166,12 +166,12 @@ extension Engine {
     /// Rejects a send because of the recipients whose names are in `effects.names` from `start` on,
     /// if there are any.
     func reject(
-        _ refusal: Refusal, from start: Int, _ effects: borrowing Effects
-    ) throws(Refusal) {
+        _ rejection: Rejection, from start: Int, _ effects: borrowing Effects
+    ) throws(Rejection) {
         let failed = start..<effects.names.count
         guard !failed.isEmpty else { return }
-        var refusal = refusal
-        refusal.failed = failed
-        throw refusal
+        var rejection = rejection
+        rejection.failed = failed
+        throw rejection
     }
 }

@@ -39,14 +39,14 @@ extension Engine {
     mutating func relate(
         _ account: AccountHandle, to contact: AccountHandle, _ action: ContactAction,
         from connection: ConnectionID, at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
-        guard contact != account else { throw Refusal(.notPermitted, field: .contact) }
+    ) throws(Rejection) {
+        guard contact != account else { throw Rejection(.notPermitted, field: .contact) }
         let before = pair(account, contact)
         let change = PairChange(before, action)
         try checkQuotas(of: account, contact, before, change.pair)
         let isContact = relations.relation(of: account, to: contact)?.flags.isContact == true
         if action == .remove, !isContact {
-            throw Refusal(.unknownContact, field: .contact)
+            throw Rejection(.unknownContact, field: .contact)
         }
         try checkPublishPace(of: account, at: now)
         guard change.pair != before else {
@@ -63,19 +63,19 @@ extension Engine {
 
     private func checkQuotas(
         of account: AccountHandle, _ contact: AccountHandle, _ before: Pair, _ after: Pair
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let contacts = relations.contactCount(of: account)
         let isContact = relations.relation(of: account, to: contact)?.flags.isContact == true
         let contactsMax = settings.limits.contactsPerAccountMax
         if after.own.isListed, !isContact, contacts >= contactsMax {
-            throw Refusal(.contactQuota, limit: contactsMax, count: contacts)
+            throw Rejection(.contactQuota, limit: contactsMax, count: contacts)
         }
         let growth = after.own.label.bytes.count - before.own.label.bytes.count
         let labelBytesMax = contactsMax * ContactLabel.bytesOnAverageMax
         if growth > 0 {
             let bytes = labelBytes(of: account) + growth
             guard bytes <= labelBytesMax else {
-                throw Refusal(.contactQuota, field: .name, limit: labelBytesMax, count: bytes)
+                throw Rejection(.contactQuota, field: .name, limit: labelBytesMax, count: bytes)
             }
         }
         if after.own.seen == .pending, before.own.seen == .none {
@@ -87,11 +87,11 @@ extension Engine {
     /// those whom it has among its contacts.
     private func checkRequestQuota(
         of contact: AccountHandle, askedBy account: AccountHandle
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let inFlight = requestsInFlight[contact.index, default: 0]
         let requestsMax = settings.limits.requestsPerAccountMax
         guard relations.requestCount(of: contact) + inFlight < requestsMax else {
-            throw Refusal(.requestQuota, field: .contact, limit: requestsMax)
+            throw Rejection(.requestQuota, field: .contact, limit: requestsMax)
         }
         let isKnown = relations.relation(of: contact, to: account)?.flags.isContact == true
         let strangersMax = (requestsMax + 1) / 2
@@ -100,7 +100,7 @@ extension Engine {
         }
         // Those in flight count as strangers: they are few, and it errs on the safe side.
         guard relations.strangersAsking(contact) + inFlight < strangersMax else {
-            throw Refusal(.requestQuota, field: .contact, limit: strangersMax)
+            throw Rejection(.requestQuota, field: .contact, limit: strangersMax)
         }
     }
 

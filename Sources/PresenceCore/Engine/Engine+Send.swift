@@ -12,24 +12,24 @@ extension Engine {
     mutating func send(
         _ send: Send, from name: ByteRange?, _ texts: TextSource, of request: AuthorisedCommand,
         at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
-        do throws(Refusal) {
+    ) throws(Rejection) {
+        do throws(Rejection) {
             try accept(send, from: name, texts, of: request, at: now, into: &effects)
         } catch {
-            noteRefused(error.reason)
+            noteRejected(error.reason)
             throw error
         }
     }
 
-    private mutating func noteRefused(_ reason: Refusal.Reason) {
-        guard MessageStats.refusalReasons.contains(reason) else { return }
-        messageStats.refused[reason, default: 0] += 1
+    private mutating func noteRejected(_ reason: Rejection.Reason) {
+        guard MessageStats.rejectionReasons.contains(reason) else { return }
+        messageStats.rejected[reason, default: 0] += 1
     }
 
     private mutating func accept(
         _ send: Send, from name: ByteRange?, _ texts: TextSource, of request: AuthorisedCommand,
         at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let sender = try sender(name, texts, of: request)
         let isClient = request.isOfClient
         let addressees = try addressees(of: send, texts, isClient: isClient)
@@ -73,7 +73,7 @@ extension Engine {
     /// Who writes: a client's own account, the one that an app server names, or the service.
     private mutating func sender(
         _ name: ByteRange?, _ texts: TextSource, of request: AuthorisedCommand
-    ) throws(Refusal) -> AccountHandle? {
+    ) throws(Rejection) -> AccountHandle? {
         if case .client(_, let own) = request.caller { return own }
         guard let name else { return nil }
         return try intern(name, texts)
@@ -90,7 +90,7 @@ extension Engine {
     /// accepted.
     private mutating func checkSendPace(
         of sender: AccountHandle?, count: Int, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         guard let sender, let pace = settings.publishPace,
             let wait = accounts[Int(sender.index)].publishes.take(
                 pace, count: min(count, pace.burst), at: now.mono)
@@ -104,7 +104,7 @@ extension Engine {
     private mutating func admit(
         _ sender: AccountHandle?, to addressees: [Addressee], isClient: Bool,
         into effects: inout Effects
-    ) throws(Refusal) -> [PendingSend.Recipient] {
+    ) throws(Rejection) -> [PendingSend.Recipient] {
         var recipients: [PendingSend.Recipient] = []
         recipients.reserveCapacity(addressees.count)
         let start = effects.names.count
@@ -116,7 +116,7 @@ extension Engine {
             }
             recipients.append(PendingSend.Recipient(addressee, isOfStranger: isStranger))
         }
-        try reject(Refusal(.notPermitted, field: .accounts), from: start, effects)
+        try reject(Rejection(.notPermitted, field: .accounts), from: start, effects)
         return recipients
     }
 
@@ -168,7 +168,7 @@ extension Engine {
     /// The limit is of all strangers together, and holds also if the recipient takes at once.
     private mutating func spendOfStrangers(
         on recipients: [PendingSend.Recipient], at now: Mono, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         guard let pace = settings.strangerPace else { return }
         let start = effects.names.count
         var longest: UInt64 = 0
@@ -181,10 +181,10 @@ extension Engine {
             effects.names.append(effects.copyName(of: number, from: self))
         }
         guard longest == 0 else {
-            var refusal = Refusal.tooOften(waitMilliseconds: longest)
-            refusal.field = .accounts
-            refusal.failed = start..<effects.names.count
-            throw refusal
+            var rejection = Rejection.tooOften(waitMilliseconds: longest)
+            rejection.field = .accounts
+            rejection.failed = start..<effects.names.count
+            throw rejection
         }
         for recipient in recipients where recipient.isOfStranger {
             _ = strangerPaces.take(
@@ -245,8 +245,8 @@ extension Engine {
 
     /// A message could not be stored. Nothing has changed.
     mutating func cancelSend(_ send: PendingSend, into effects: inout Effects) {
-        noteRefused(.storeUnavailable)
-        effects.items.append(.refuse(send.connection, Refusal(.storeUnavailable)))
+        noteRejected(.storeUnavailable)
+        effects.items.append(.reject(send.connection, Rejection(.storeUnavailable)))
         for recipient in send.recipients {
             inboxes.release(
                 send.amount, for: recipient.account, of: send.sender,

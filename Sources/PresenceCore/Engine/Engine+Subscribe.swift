@@ -7,7 +7,7 @@ extension Engine {
     mutating func subscribe(
         _ account: AccountHandle, _ request: Subscribe<[AccountHandle]>,
         from connection: ConnectionID, at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try checkVisibility(of: request, to: account, into: &effects)
         try checkQuota(of: account, for: request)
         let reserved = try reserveWatchers(for: account, request, into: &effects)
@@ -24,7 +24,7 @@ extension Engine {
     private func checkVisibility(
         of request: Subscribe<[AccountHandle]>, to account: AccountHandle,
         into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let start = effects.names.count
         for publisher in request.publishers
         where publisher != account
@@ -33,14 +33,14 @@ extension Engine {
             effects.names.append(effects.copyName(of: publisher.index, from: self))
         }
         guard start < effects.names.count else { return }
-        var refusal = Refusal(.notPermitted, field: .publishers)
-        refusal.failed = start..<effects.names.count
-        throw refusal
+        var rejection = Rejection(.notPermitted, field: .publishers)
+        rejection.failed = start..<effects.names.count
+        throw rejection
     }
 
     private func checkQuota(
         of account: AccountHandle, for request: Subscribe<[AccountHandle]>
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let limit = settings.limits.subscriptionsPerAccountMax
         let count = index.timedCount(of: account)
         guard count + request.publishers.count > limit else { return }
@@ -50,7 +50,7 @@ extension Engine {
         }
         // An account that has more since the limit was lowered may renew all of it.
         guard added > 0, count + added > limit else { return }
-        throw Refusal(.subscriptionQuota, limit: limit, count: count)
+        throw Rejection(.subscriptionQuota, limit: limit, count: count)
     }
 
     /// Rejects a request that would exceed the subscriber quota of a publisher, and names all such
@@ -58,7 +58,7 @@ extension Engine {
     private mutating func reserveWatchers(
         for account: AccountHandle, _ request: Subscribe<[AccountHandle]>,
         into effects: inout Effects
-    ) throws(Refusal) -> [AccountHandle] {
+    ) throws(Rejection) -> [AccountHandle] {
         guard let limit = settings.subscribersPerPublisherMax else { return [] }
         let joined = request.publishers.filter { publisher in
             topic(request.type, of: publisher)
@@ -72,9 +72,9 @@ extension Engine {
         }
         let failed = start..<effects.names.count
         guard failed.isEmpty else {
-            var refusal = Refusal(.subscriberQuota, field: .publishers, limit: limit)
-            refusal.failed = failed
-            throw refusal
+            var rejection = Rejection(.subscriberQuota, field: .publishers, limit: limit)
+            rejection.failed = failed
+            throw rejection
         }
         for publisher in joined { joining.add(1, to: key(request.type, publisher)) }
         return joined

@@ -111,7 +111,7 @@ extension Engine {
     mutating func setVisibility(
         _ account: AccountHandle, _ visibility: Visibility?, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try checkPublishPace(of: account, at: now)
         propose(
             .setVisibility(visibility), .putVisibility(account: account, visibility),

@@ -158,8 +158,8 @@ extension Engine {
             session: listener.session, device: device(of: listener, into: &effects), what: .sent)
         if note.seq <= listener.listedSeq {
             fate.what = .listed
-        } else if note.hasGivenWay {
-            fate.what = .gaveWay
+        } else if note.isReplaced {
+            fate.what = .replaced
         } else if let delay = delays.first(where: {
             $0.fromSeq <= note.seq && note.seq <= $0.toSeq
         }) {
@@ -170,7 +170,7 @@ extension Engine {
             fate.what = .uncertain
             fate.time = end.ended
         } else if note.isLarge, isUnderWay(note) {
-            fate.what = .underWay
+            fate.what = .inProgress
         }
         return fate
     }

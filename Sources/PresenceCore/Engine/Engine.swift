@@ -136,7 +136,7 @@ public struct Engine: ~Copyable {
 
     /// Carries out a command or rejects it, or keeps it until the store has committed.
     ///
-    /// Every command is answered once, by `Effect.answer` or `.refuse`, unless its connection has
+    /// Every command is answered once, by `Effect.answer` or `.reject`, unless its connection has
     /// ended by then. A connection should wait for one response before it gives the next command.
     /// Nothing of `texts` is needed afterwards.
     public mutating func handle(
@@ -144,7 +144,7 @@ public struct Engine: ~Copyable {
         into effects: inout Effects
     ) {
         precondition(isLoggedIn(request.connection), "authorised, and its session has ended")
-        attempt(from: request.connection, into: &effects) { engine, effects throws(Refusal) in
+        attempt(from: request.connection, into: &effects) { engine, effects throws(Rejection) in
             try engine.carryOut(request, texts, at: now, into: &effects)
         }
     }
@@ -153,7 +153,7 @@ public struct Engine: ~Copyable {
     public mutating func logIn(
         _ login: Login, from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
-        attempt(from: connection, into: &effects) { engine, effects throws(Refusal) in
+        attempt(from: connection, into: &effects) { engine, effects throws(Rejection) in
             try engine.authorise(.login, from: connection)
             let account = try engine.intern(login.account.span)
             let pace = engine.settings.loginPace
@@ -174,7 +174,7 @@ public struct Engine: ~Copyable {
         _ rights: AppServerRights = .all, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
     ) {
-        attempt(from: connection, into: &effects) { engine, effects throws(Refusal) in
+        attempt(from: connection, into: &effects) { engine, effects throws(Rejection) in
             try engine.authorise(.login, from: connection)
             engine.beginAppServer(rights, from: connection, at: now, into: &effects)
         }
@@ -185,10 +185,10 @@ public struct Engine: ~Copyable {
         _ account: [UInt8], until term: TokenTerm, from connection: ConnectionID,
         into effects: inout Effects
     ) {
-        attempt(from: connection, into: &effects) { engine, effects throws(Refusal) in
+        attempt(from: connection, into: &effects) { engine, effects throws(Rejection) in
             try engine.authorise(.refresh, from: connection)
             guard engine.owner(of: connection) == engine.find(account.span) else {
-                throw Refusal(.forbidden, field: .token)
+                throw Rejection(.forbidden, field: .token)
             }
             effects.answer(connection, .refreshed(term))
         }
@@ -197,13 +197,13 @@ public struct Engine: ~Copyable {
     /// Carries out what `connection` has requested, or rejects it.
     private mutating func attempt(
         from connection: ConnectionID, into effects: inout Effects,
-        _ body: (inout Engine, inout Effects) throws(Refusal) -> Void
+        _ body: (inout Engine, inout Effects) throws(Rejection) -> Void
     ) {
         forgetRetired(after: effects)
-        do throws(Refusal) {
+        do throws(Rejection) {
             try body(&self, &effects)
         } catch {
-            effects.items.append(.refuse(connection, error))
+            effects.items.append(.reject(connection, error))
         }
         retireInterned()
         reserveSequence(into: &effects)
@@ -214,7 +214,7 @@ public struct Engine: ~Copyable {
     private mutating func carryOut(
         _ request: AuthorisedCommand, _ texts: TextSource, at now: Moment,
         into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let connection = request.connection
         let account: AccountHandle, change: Change
         switch request.command {

@@ -116,7 +116,7 @@ extension Engine {
         if let send = sendsInFlight.take(ticket) { return cancelSend(send, into: &effects) }
         if let handOver = undelivered.take(ticket) { return cancelHandOver(handOver, at: now) }
         guard let change = inFlight.take(ticket) else { return }
-        effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
+        effects.items.append(.reject(change.connection, Rejection(.storeUnavailable)))
         for removal in change.removalsOnFailure { effects.persist(removal) }
         settle(change, at: now, into: &effects)
     }
@@ -192,7 +192,7 @@ extension Engine {
     mutating func make(
         _ change: Change, of account: AccountHandle, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         guard let blocking = inFlight.blocking(account, change.contact) else {
             return try begin(change, of: account, from: connection, at: now, into: &effects)
         }
@@ -205,7 +205,7 @@ extension Engine {
     private mutating func begin(
         _ change: Change, of account: AccountHandle, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         switch change {
         case .subscribe(let request):
             try subscribe(account, request, from: connection, at: now, into: &effects)
@@ -233,12 +233,12 @@ extension Engine {
             // A peer that has disconnected meanwhile gets no response; so its change is not made.
             // That of a caller in process was removed when the caller was lost.
             guard isLoggedIn(next.connection) else { continue }
-            do throws(Refusal) {
+            do throws(Rejection) {
                 try make(
                     next.change, of: next.accounts.account, from: next.connection, at: now,
                     into: &effects)
             } catch {
-                effects.items.append(.refuse(next.connection, error))
+                effects.items.append(.reject(next.connection, error))
             }
         }
     }

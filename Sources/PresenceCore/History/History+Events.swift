@@ -13,8 +13,8 @@ struct EventNote {
     private let generationAndCause: UInt16
 
     private static let largeMark: UInt32 = 1 << 31
-    private static let gaveWayMark: UInt32 = 1 << 30
-    private static let receiversMask: UInt32 = gaveWayMark - 1
+    private static let replacedMark: UInt32 = 1 << 30
+    private static let receiversMask: UInt32 = replacedMark - 1
 
     /// Whether the fan was too large for one turn.
     enum Walk { case atOnce, inSlices }
@@ -41,14 +41,14 @@ struct EventNote {
     var receivers: Int { Int(receiversAndMarks & Self.receiversMask) }
     var isLarge: Bool { receiversAndMarks & Self.largeMark != 0 }
     /// It was dropped for newer events of its topic before it was sent to any connection.
-    var hasGivenWay: Bool { receiversAndMarks & Self.gaveWayMark != 0 }
+    var isReplaced: Bool { receiversAndMarks & Self.replacedMark != 0 }
 
     mutating func add(receivers count: Int) {
         let sum = min(UInt32(clamping: receivers + count), Self.receiversMask)
         receiversAndMarks = receiversAndMarks & ~Self.receiversMask | sum
     }
 
-    mutating func giveWay() { receiversAndMarks |= Self.gaveWayMark }
+    mutating func noteReplaced() { receiversAndMarks |= Self.replacedMark }
 }
 
 extension History {
@@ -67,7 +67,7 @@ extension History {
     /// Records that an event will not be sent, since newer ones wait.
     mutating func noteGaveWay(event seq: UInt64) {
         guard let place = place(ofEvent: seq) else { return }
-        events[place].giveWay()
+        events[place].noteReplaced()
     }
 
     /// Since when all events are known.

@@ -49,8 +49,8 @@ public enum CredentialError: UInt8, CaseIterable, Hashable, Error, Sendable {
     case password
 }
 
-extension Refusal {
-    /// The refusal of a request with invalid credentials.
+extension Rejection {
+    /// The rejection of a request with invalid credentials.
     public init(
         _ error: CredentialError, field: Field = .token, retryAfterSeconds: Int? = nil
     ) {

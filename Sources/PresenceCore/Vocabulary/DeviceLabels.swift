@@ -1,5 +1,5 @@
 // What an app can say of a device, and the rules for it: those of `setDevice` in docs/PROTOCOL.md.
-// The numbers of the refusals and their meanings are those of JPush.
+// The numbers of the rejections and their meanings are those of JPush.
 
 /// Parameters of `setDevice`. The engine checks the labels: the limits depend on what the device
 /// has already.
@@ -104,18 +104,18 @@ public struct DeviceChange: Hashable, Sendable {
     public static let removal = DeviceChange(alias: [], tags: [], pushAddress: [])
 
     /// What a device has after the change that had `before`. The checks are in the order of the
-    /// table in docs/PROTOCOL.md: the first refusal counts.
-    public func applied(to before: DeviceLabels) throws(Refusal) -> DeviceLabels {
+    /// table in docs/PROTOCOL.md: the first rejection counts.
+    public func applied(to before: DeviceLabels) throws(Rejection) -> DeviceLabels {
         try checkParts()
         let after = DeviceLabels(
             alias: alias ?? before.alias, tags: tags ?? before.tags,
             pushAddress: pushAddress ?? before.pushAddress)
         guard after.labelByteCount <= Limits.labelsBytesMax else {
-            throw Refusal(
+            throw Rejection(
                 .labelsTooLong, limit: Limits.labelsBytesMax, count: after.labelByteCount)
         }
         guard after.pushAddress.count <= Limits.pushAddressBytesMax else {
-            throw Refusal(
+            throw Rejection(
                 .tooLong, field: .pushAddress, limit: Limits.pushAddressBytesMax,
                 count: after.pushAddress.count)
         }
@@ -123,37 +123,39 @@ public struct DeviceChange: Hashable, Sendable {
     }
 
     /// Makes the first of these checks: those that do not depend on the device.
-    func checkParts() throws(Refusal) {
-        guard alias != nil || tags != nil || pushAddress != nil else { throw Refusal(.nothingSet) }
+    func checkParts() throws(Rejection) {
+        guard alias != nil || tags != nil || pushAddress != nil else {
+            throw Rejection(.nothingSet)
+        }
         try checkAlias()
         try checkTags()
     }
 
-    private func checkAlias() throws(Refusal) {
+    private func checkAlias() throws(Rejection) {
         guard let alias else { return }
         if let character = LabelRule.firstInvalid(in: alias) {
-            throw Refusal(.invalidAlias, field: .alias, character: character)
+            throw Rejection(.invalidAlias, field: .alias, character: character)
         }
         guard alias.count <= Limits.labelBytesMax else {
-            throw Refusal(
+            throw Rejection(
                 .aliasTooLong, field: .alias, limit: Limits.labelBytesMax, count: alias.count)
         }
     }
 
-    private func checkTags() throws(Refusal) {
+    private func checkTags() throws(Rejection) {
         guard let tags else { return }
         let count = tags.count <= Limits.tagsPerDeviceMax ? tags.count : Set(tags).count
         guard count <= Limits.tagsPerDeviceMax else {
-            throw Refusal(
+            throw Rejection(
                 .tooManyTags, field: .tags, limit: Limits.tagsPerDeviceMax, count: count)
         }
         for (index, tag) in tags.enumerated() {
             let character = LabelRule.firstInvalid(in: tag)
             guard character == nil, !tag.isEmpty else {
-                throw Refusal(.invalidTag, field: .tags, index: index, character: character)
+                throw Rejection(.invalidTag, field: .tags, index: index, character: character)
             }
             guard tag.count <= Limits.labelBytesMax else {
-                throw Refusal(
+                throw Rejection(
                     .tagTooLong, field: .tags, limit: Limits.labelBytesMax, count: tag.count,
                     index: index)
             }

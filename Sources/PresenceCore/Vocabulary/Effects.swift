@@ -92,7 +92,7 @@ public enum Effect: Hashable, Sendable {
     /// Answer the request that this connection waits for with `answers[index]`.
     case answer(ConnectionID, index: Int)
     /// Reject the request that this connection waits for.
-    case refuse(ConnectionID, Refusal)
+    case reject(ConnectionID, Rejection)
     /// Send `events[event]` to every connection in `receivers[range]`.
     case deliver(event: Int, topic: TopicHandle, receivers: Range<Int>)
     /// Encode `events[event]` and keep it for `deliverKept`, until `drop`.

@@ -53,7 +53,7 @@ public struct TokenBucket: Hashable, Sendable {
 
     /// Takes a token, or rejects the request; without a rate limit, does nothing.
     @inline(__always)
-    mutating func spend(_ pace: Pace?, at now: Mono) throws(Refusal) {
+    mutating func spend(_ pace: Pace?, at now: Mono) throws(Rejection) {
         guard let pace, let wait = take(pace, at: now) else { return }
         throw .tooOften(waitMilliseconds: wait)
     }
@@ -76,9 +76,9 @@ public struct TokenBucket: Hashable, Sendable {
     }
 }
 
-extension Refusal {
-    /// The refusal of a request above its rate limit.
-    public static func tooOften(waitMilliseconds: UInt64) -> Refusal {
-        Refusal(.rateLimited, retryAfterSeconds: Int(clamping: (waitMilliseconds + 999) / 1_000))
+extension Rejection {
+    /// The rejection of a request above its rate limit.
+    public static func tooOften(waitMilliseconds: UInt64) -> Rejection {
+        Rejection(.rateLimited, retryAfterSeconds: Int(clamping: (waitMilliseconds + 999) / 1_000))
     }
 }

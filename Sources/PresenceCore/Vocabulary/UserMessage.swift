@@ -216,11 +216,11 @@ public struct MessageStats: Hashable, Sendable {
     public var fetchFailures = 0
     /// Devices that were selected by their labels and did not get a message, for want of room.
     public var passedOver = 0
-    /// Requests to send that were valid and were rejected, by one of `refusalReasons`.
-    public var refused: [Refusal.Reason: Int] = [:]
+    /// Requests to send that were valid and were rejected, by one of `rejectionReasons`.
+    public var rejected: [Rejection.Reason: Int] = [:]
 
     /// Why the engine rejects a valid request to send.
-    public static let refusalReasons: [Refusal.Reason] = [
+    public static let rejectionReasons: [Rejection.Reason] = [
         .notPermitted, .rateLimited, .inboxFull, .senderQuota, .overloaded, .storeUnavailable,
     ]
 

@@ -188,9 +188,9 @@ public struct WhyFate: Hashable, Sendable {
         /// It was handed to a connection that was not heard again and ended at `time`.
         case uncertain
         /// It was dropped for a newer one of the same publisher before its turn.
-        case gaveWay
+        case replaced
         /// It is part of a large fan-out in progress.
-        case underWay
+        case inProgress
     }
 }
 

@@ -24,7 +24,7 @@ struct API {
     let isResponsive: @Sendable () -> Bool
     private let routes = RouteTable()
 
-    /// Says what becomes of a request, from its head. So what is refused keeps no body, and no
+    /// Says what becomes of a request, from its head. So what is rejected keeps no body, and no
     /// client without a key can have one kept.
     func plan(for head: RequestHead) -> RequestPlan {
         let routing = head.method.flatMap { method in
@@ -47,7 +47,7 @@ struct API {
                 return RequestPlan(operation: operation, next: .carryOut(operation, parameters))
             }
         } catch {
-            return RequestPlan(operation: routing?.operation, next: .refuse(error))
+            return RequestPlan(operation: routing?.operation, next: .reject(error))
         }
     }
 
@@ -109,7 +109,7 @@ struct RequestPlan: Sendable {
     enum Next: Sendable {
         /// It is carried out when its body is there.
         case carryOut(Operation, PathParameters)
-        case refuse(HTTPError)
+        case reject(HTTPError)
     }
 
     /// The operation to count.

@@ -32,17 +32,17 @@ extension NativeCall {
         case ("account", .publisher): MethodCall.Argument(.publisher, .text(text))
         case ("account", .onlyElement): MethodCall.Argument(.accounts, .texts([text]))
         case ("type", _): try .integer(.type, text)
-        default: Refusal.Field(rawValue: name).map { MethodCall.Argument($0, .text(text)) }
+        default: Rejection.Field(rawValue: name).map { MethodCall.Argument($0, .text(text)) }
         }
     }
 }
 
 /// A query parameter that becomes a parameter of the method, under the same name.
 enum QueryName: Sendable {
-    case integer(Refusal.Field)
+    case integer(Rejection.Field)
     /// The type; 1 by default.
     case typeOfPresence
-    case text(Refusal.Field)
+    case text(Rejection.Field)
     /// `publisher`, any number of times.
     case publishers
 
@@ -64,7 +64,7 @@ enum QueryName: Sendable {
 
 extension MethodCall.Argument {
     /// An integer of any size, written as in JSON; the service checks its range.
-    static func integer(_ field: Refusal.Field, _ text: String) throws(HTTPError) -> Self {
+    static func integer(_ field: Rejection.Field, _ text: String) throws(HTTPError) -> Self {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
         let isInteger =
             digits == "0"

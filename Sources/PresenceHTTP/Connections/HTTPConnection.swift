@@ -31,7 +31,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         case waiting
         /// For the rest of the body of a request that will be carried out.
         case receiving(RequestHead, Operation, PathParameters)
-        /// For the rest of the body of a request that is refused. Nil: it has been answered.
+        /// For the rest of the body of a request that is rejected. Nil: it has been answered.
         case discarding(RequestHead, HTTPError?)
         /// For the response.
         case carryingOut(RequestHead)
@@ -218,7 +218,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
                 }
                 take(event)
             } catch {
-                refuseInput(error)
+                rejectInput(error)
             }
         }
     }
@@ -256,7 +256,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
             switch phase {
             case .receiving(let head, let operation, let path):
                 carryOut(Request(head: head, operation: operation, path: path, body: body))
-            case .discarding(let head, let error?): refuse(error, head)
+            case .discarding(let head, let error?): reject(error, head)
             case .discarding(let head, nil): endResponse(closes: shouldClose(after: head))
             case .waiting, .carryingOut, .writing, .streaming, .finishing, .lingering, .closed:
                 break
@@ -278,11 +278,11 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
             }
         switch plan.next {
         // Some clients take what follows a CONNECT for the tunnel, whatever the response is.
-        case .refuse(let error) where isTooLarge || head.method == .connect:
-            refuse(error, head, closes: true)
+        case .reject(let error) where isTooLarge || head.method == .connect:
+            reject(error, head, closes: true)
         case .carryOut where isTooLarge:
-            refuse(.bodyTooLarge(bytesMax: limits.bodyBytesMax), head, closes: true)
-        case .refuse(let error):
+            reject(.bodyTooLarge(bytesMax: limits.bodyBytesMax), head, closes: true)
+        case .reject(let error):
             phase = .discarding(head, error)
             guard head.awaitsContinue, input.isEmpty else { return }
             // Before it sends the body. It may all the same: then that is discarded.
@@ -295,24 +295,24 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         }
     }
 
-    /// Refuses a complete request, or one whose rest is not read.
-    private func refuse(_ error: HTTPError, _ head: RequestHead?, closes: Bool = false) {
+    /// Rejects a complete request, or one whose rest is not read.
+    private func reject(_ error: HTTPError, _ head: RequestHead?, closes: Bool = false) {
         let closes = closes || shouldClose(after: head)
         writeWhole(error.response, head, closes: closes)
         endResponse(closes: closes)
     }
 
-    /// Refuses input that cannot be read.
-    private func refuseInput(_ error: HTTPError) {
+    /// Rejects input that cannot be read.
+    private func rejectInput(_ error: HTTPError) {
         switch phase {
         // Another response would be taken for that to the next request.
         case .discarding(_, nil): endResponse(closes: true)
         case .discarding(let head, _), .receiving(let head, _, _):
-            refuse(error, head, closes: true)
+            reject(error, head, closes: true)
         case .waiting, .carryingOut, .writing, .streaming, .finishing, .lingering, .closed:
             counters.begin()
             uncounted = .some(nil)
-            refuse(error, nil, closes: true)
+            reject(error, nil, closes: true)
         }
     }
 

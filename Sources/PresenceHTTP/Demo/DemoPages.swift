@@ -4,7 +4,7 @@ import Synchronization
 /// The responses of the demo's own server: its files, those of the SDK, and one command.
 ///
 /// Other pages in the same browser can send requests here, too. A page of another host name whose
-/// address is loopback is refused by `Host`, and a command of another page by `Origin`.
+/// address is loopback is rejected by `Host`, and a command of another page by `Origin`.
 final class DemoPages: Sendable {
     /// Addresses that are known when the service is ready.
     private struct Places: Sendable {

@@ -10,7 +10,7 @@ extension API {
         var text = ByteBuffer()
         do {
             text.writeBytes(try await gateway.call(MethodCall(.metrics)).bytes)
-        } catch InProcessError.refused {
+        } catch InProcessError.rejected {
             // Those of the API are there all the same.
         }
         text.writeBytes(counters.metricsText(await gateway.counters(), certificates))

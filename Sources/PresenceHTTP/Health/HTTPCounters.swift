@@ -17,8 +17,8 @@ final class HTTPCounters: Sendable {
         /// Those with keys that may only read.
         var readOnlyFeedReaders = 0
         var tlsHandshakes = 0
-        /// By `TLSFault.rawValue`.
-        var tlsFaults = [Int](repeating: 0, count: TLSFault.allCases.count)
+        /// By `TLSError.rawValue`.
+        var tlsErrors = [Int](repeating: 0, count: TLSError.allCases.count)
     }
 
     private static let numbers = Dictionary(
@@ -56,7 +56,7 @@ final class HTTPCounters: Sendable {
 
     func tlsHandshakeCompleted() { counts.withLock { $0.tlsHandshakes += 1 } }
 
-    func tlsFailed(_ fault: TLSFault) { counts.withLock { $0.tlsFaults[Int(fault.rawValue)] += 1 } }
+    func tlsFailed(_ error: TLSError) { counts.withLock { $0.tlsErrors[Int(error.rawValue)] += 1 } }
 
     /// Counts one more feed reader, unless there are `max` already. Those with keys that may only
     /// read get half of the places, so that they shut no app server out.
@@ -127,9 +127,9 @@ extension HTTPCounters.Counts {
             "TLS handshakes of the HTTP API completed.", tlsHandshakes)
         text.begin(
             .counter, "porchlight_http_tls_failures_total",
-            "TLS connections of the HTTP API that ended with a fault, by reason.")
-        for fault in TLSFault.allCases {
-            text.sample(tlsFaults[Int(fault.rawValue)], .init("reason", fault.label))
+            "TLS connections of the HTTP API that ended with an error, by reason.")
+        for error in TLSError.allCases {
+            text.sample(tlsErrors[Int(error.rawValue)], .init("reason", error.label))
         }
         text.add(
             .gauge, "porchlight_http_tls_certificate_expires_timestamp_seconds",
@@ -150,9 +150,9 @@ extension MetricsText {
             .gauge, "porchlight_gateway_result_bytes",
             "Bytes of results that HTTP clients have not read yet.", calls.resultBytes)
         add(
-            .counter, "porchlight_gateway_requests_refused_total",
+            .counter, "porchlight_gateway_requests_rejected_total",
             "HTTP requests rejected because too many were waiting, or too many bytes unread.",
-            calls.refused)
+            calls.rejected)
         add(
             .counter, "porchlight_gateway_requests_timed_out_total",
             "HTTP requests without a response from the service in time.", calls.timedOut)

@@ -51,7 +51,7 @@ struct FieldSection: Sendable {
             line = next
             return
         }
-        // A folded line, which RFC 9112, 5.2 has servers read as one with a space, or refuse.
+        // A folded line, which RFC 9112, 5.2 has servers read as one with a space, or reject.
         guard line != nil else { throw .malformed("The first field must not be indented.") }
         line?.append(UInt8(ascii: " "))
         line?.append(contentsOf: next.drop { $0.isBlank })

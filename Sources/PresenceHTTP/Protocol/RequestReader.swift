@@ -1,10 +1,10 @@
 // The requests of one connection, read from its bytes (RFC 9112).
 //
-// What servers and proxies read differently is refused, so that no two of them see two requests
+// What servers and proxies read differently is rejected, so that no two of them see two requests
 // where one of them sees one. Where that leaves a choice, the choice is that of h11, a parser in
 // Python with which `Tests/HTTP/differential.py` compares this one: a line may end in LF alone in a
 // head, but not between chunks; a folded line is one line; an empty line before a request is none
-// of it. A request with both `Content-Length` and `Transfer-Encoding` is refused, which h11 reads.
+// of it. A request with both `Content-Length` and `Transfer-Encoding` is rejected, which h11 reads.
 //
 // Nothing is kept of a request but the fields that the API uses and the line that is not complete.
 // A body is handed on as it arrives.

@@ -4,7 +4,7 @@ import PresenceWire
 // Errors of the service, and of calls that have no response.
 
 extension HTTPError {
-    /// The error with which the service has refused a call.
+    /// The error with which the service has rejected a call.
     init(_ error: ErrorContent) {
         self.init(Self.status(of: error.code), error.reason, error.message)
         furtherMembers = error.members
@@ -50,7 +50,7 @@ extension HTTPError {
 
     private init(_ error: InProcessError) {
         switch error {
-        case .refused(let content): self.init(content)
+        case .rejected(let content): self.init(content)
         case .starting: self = .startingUp
         case .overloaded:
             self = HTTPError(
@@ -62,7 +62,7 @@ extension HTTPError {
                 .gatewayTimeout, "timed_out",
                 "The request timed out; it may or may not have been carried out.")
         case .tooLong(let bytesMax): self = .bodyTooLarge(bytesMax: bytesMax)
-        case .invalidBody(let fault): self.init(fault)
+        case .invalidBody(let error): self.init(error)
         case .ended, .cancelled:
             self = HTTPError(
                 .serviceUnavailable, "shutting_down",
@@ -72,8 +72,8 @@ extension HTTPError {
         }
     }
 
-    private init(_ fault: BodyFault) {
-        switch fault {
+    private init(_ error: BodyError) {
+        switch error {
         case .invalidUTF8: self.init(.badRequest, "invalid_utf8", "The body is not UTF-8.")
         case .invalidJSON:
             self.init(.badRequest, "invalid_json", "The body is not a single JSON value.")

@@ -13,7 +13,7 @@ struct Operation: Sendable {
     /// Whether it needs no key.
     let isPublic: Bool
     /// The members that the body may have; nil if there is no body.
-    let bodyMembers: [Refusal.Field]?
+    let bodyMembers: [Rejection.Field]?
     let action: Action
 
     /// What it does.
@@ -59,7 +59,7 @@ extension Operation {
     private init(
         _ name: String, _ method: HTTPMethod, _ path: String, _ native: MethodName,
         account: NativeCall.AccountUse = .account, query: [QueryName] = [],
-        body: [Refusal.Field]? = nil, fixed: [MethodCall.Argument] = [],
+        body: [Rejection.Field]? = nil, fixed: [MethodCall.Argument] = [],
         form: ResultForm = .whole, hasStory: Bool = false
     ) {
         self.name = name

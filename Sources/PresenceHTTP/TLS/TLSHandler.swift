@@ -20,7 +20,7 @@ final class TLSHandler: ChannelDuplexHandler {
     private var session: TLSSession?
     private var deadline: Scheduled<Void>?
     private var hasInputEnded = false
-    /// After a fault: input is discarded.
+    /// After an error: input is discarded.
     private var hasFailed = false
 
     /// An alert can be read for this long. Closing at once could reset the connection before.
@@ -75,8 +75,8 @@ final class TLSHandler: ChannelDuplexHandler {
     private func readHello(_ bytes: RawSpan, _ context: ChannelHandlerContext) {
         switch hello?.receive(bytes) {
         case .needMore, nil: return
-        case .refused(.notTLS): return refusePlain(bytes, context)
-        case .refused(let fault): return fail(fault, context)
+        case .rejected(.notTLS): return rejectPlain(bytes, context)
+        case .rejected(let error): return fail(error, context)
         case .complete: break
         }
         let first = hello?.bytes ?? []
@@ -107,7 +107,7 @@ final class TLSHandler: ChannelDuplexHandler {
         if plaintext.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(plaintext)) }
         switch phase {
         case .peerEnded: endInput(context)
-        case .failed(let fault): fail(fault, context)
+        case .failed(let error): fail(error, context)
         case .handshaking, .open, nil: break
         }
     }
@@ -132,7 +132,7 @@ final class TLSHandler: ChannelDuplexHandler {
         let bytes = unwrapOutboundIn(data)
         let phase = session?.send(bytes.readableBytesSpan, through: wire)
         context.write(wrapOutboundOut(takeCiphertext(context)), promise: promise)
-        if case .failed(let fault) = phase { fail(fault, context) }
+        if case .failed(let error) = phase { fail(error, context) }
     }
 
     func close(
@@ -153,10 +153,10 @@ final class TLSHandler: ChannelDuplexHandler {
         context.writeAndFlush(notice, promise: isWritten)
     }
 
-    // MARK: - Faults
+    // MARK: - Errors
 
     /// Answers a client that speaks HTTP without TLS; an operator's `curl http://…`, above all.
-    private func refusePlain(_ bytes: RawSpan, _ context: ChannelHandlerContext) {
+    private func rejectPlain(_ bytes: RawSpan, _ context: ChannelHandlerContext) {
         let first = unsafe bytes.withUnsafeBytes { unsafe $0.first }
         if let first, UInt8(ascii: "A")...UInt8(ascii: "Z") ~= first {
             let answer = ByteBuffer(string: Self.plainAnswer)
@@ -170,12 +170,12 @@ final class TLSHandler: ChannelDuplexHandler {
         Content-Length: 33\r\n\r\nThis port speaks TLS: use https.\n
         """
 
-    private func fail(_ fault: TLSFault, _ context: ChannelHandlerContext) {
+    private func fail(_ error: TLSError, _ context: ChannelHandlerContext) {
         guard !hasFailed else { return }
         hasFailed = true
         hello = nil
         deadline?.cancel()
-        counters.tlsFailed(fault)
+        counters.tlsFailed(error)
         context.close(mode: .output, promise: nil)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         deadline = context.eventLoop.scheduleTask(in: .seconds(Self.lingerSeconds)) {

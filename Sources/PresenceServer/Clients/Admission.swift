@@ -10,9 +10,9 @@ struct Admission: ~Copyable {
     private let census: Census?
     private let loop: Int
     /// Connections above a limit that are given time to read the reason.
-    private(set) var turnedAwayCount = 0
+    private(set) var overLimitCount = 0
     /// Connections beyond a limit that were closed in this turn.
-    private var dismissedCount = 0
+    private var closedAtOnceCount = 0
     private var retryDelay: RetryDelay
 
     init(census: Census?, loop: Int, seed: UInt64) {
@@ -28,18 +28,18 @@ struct Admission: ~Copyable {
         _ network: ClientNetwork?, _ limits: AdmissionLimits, streamCount: Int
     ) -> AddressBook.Entry? {
         precondition(census == nil, "admitted by two")
-        guard streamCount - turnedAwayCount - dismissedCount <= limits.connectionsMax else {
+        guard streamCount - overLimitCount - closedAtOnceCount <= limits.connectionsMax else {
             return nil
         }
         return addresses.enter(network, max: limits.connectionsPerAddressMax)
     }
 
-    /// Notes that a connection is turned away, or dismissed.
+    /// Notes that a connection is above a limit, or closed at once.
     mutating func reject(as peer: ConnectionPeer) {
         switch peer {
         case .client, .appServer: preconditionFailure("a connection that was not rejected")
-        case .turnedAway: turnedAwayCount += 1
-        case .dismissed: dismissedCount += 1
+        case .overLimit: overLimitCount += 1
+        case .closedAtOnce: closedAtOnceCount += 1
         }
     }
 
@@ -47,8 +47,8 @@ struct Admission: ~Copyable {
     mutating func leave(_ address: AddressBook.Entry, _ peer: ConnectionPeer) {
         switch peer {
         case .client, .appServer: break
-        case .turnedAway: turnedAwayCount -= 1
-        case .dismissed: dismissedCount -= 1
+        case .overLimit: overLimitCount -= 1
+        case .closedAtOnce: closedAtOnceCount -= 1
         }
         guard let census else { return addresses.leave(address) }
         census.leave(address, of: loop)
@@ -78,7 +78,7 @@ extension Clients {
             let address = admission.admit(
                 network, configuration.admission, streamCount: transport.streamCount)
         else {
-            turnAway(slot)
+            reject(slot)
             return false
         }
         table.setAddress(of: slot, address)
@@ -87,22 +87,22 @@ extension Clients {
 
     /// Rejects a connection beyond a limit with `retryAfter`. A few are kept open for a moment so
     /// that they can read it; more would use the descriptors of the reserve.
-    mutating func turnAway(_ slot: Int) {
-        counters.turnedAway += 1
-        guard admission.turnedAwayCount < configuration.admission.turnedAwayMax else {
-            return dismiss(slot, .overloaded)
+    mutating func reject(_ slot: Int) {
+        counters.connectionsRejected += 1
+        guard admission.overLimitCount < configuration.admission.overLimitMax else {
+            return closeAtOnce(slot, .overloaded)
         }
-        admission.reject(as: .turnedAway)
-        table.setPeer(of: slot, .turnedAway)
+        admission.reject(as: .overLimit)
+        table.setPeer(of: slot, .overLimit)
         close(slot, .overloaded)
     }
 
     /// Sends a new connection the close reason and closes it in the same turn. A peer that has
     /// already sent bytes may lose the reason.
-    mutating func dismiss(_ slot: Int, _ reason: CloseReason) {
+    mutating func closeAtOnce(_ slot: Int, _ reason: CloseReason) {
         precondition(table.phase(of: slot) == .anonymous)
-        table.setPeer(of: slot, .dismissed)
-        admission.reject(as: .dismissed)
+        table.setPeer(of: slot, .closedAtOnce)
+        admission.reject(as: .closedAtOnce)
         if let client = protocols.span[slot].client {
             let words = client.lastWords(reason, &self)
             table.writeLast(to: slot) { $0 += words }

@@ -8,17 +8,17 @@ import PresenceWire
 extension Clients {
     /// Counts a rejected request. Before the login it counts as a rejected login, unless the
     /// reason is that the connection has not logged in.
-    mutating func count(_ refusal: Refusal, of slot: Int) {
-        counters.refusals.count(refusal.reason)
-        guard table.phase(of: slot) == .anonymous, refusal.reason != .notLoggedIn else { return }
-        counters.loginsRefused.count(refusal.reason)
+    mutating func count(_ rejection: Rejection, of slot: Int) {
+        counters.rejections.count(rejection.reason)
+        guard table.phase(of: slot) == .anonymous, rejection.reason != .notLoggedIn else { return }
+        counters.loginsRejected.count(rejection.reason)
     }
 
     /// Counts a frame that could not be parsed, or whose parameters were invalid.
-    mutating func count(_ fault: RequestError, of slot: Int) {
-        switch fault.cause {
+    mutating func count(_ error: RequestError, of slot: Int) {
+        switch error.cause {
         case .envelope(let envelope): counters.malformed.count(envelope.reason)
-        case .refused(let refusal): count(refusal, of: slot)
+        case .rejected(let rejection): count(rejection, of: slot)
         }
     }
 

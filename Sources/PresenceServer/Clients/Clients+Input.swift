@@ -100,7 +100,7 @@ extension Clients {
         switch table.peer(of: slot) {
         case .client: pace = configuration.admission.requestPace
         case .appServer: pace = configuration.admission.appServerRequestPace
-        case .turnedAway, .dismissed: return
+        case .overLimit, .closedAtOnce: return
         }
         guard let pace, table.charge(slot, weight, pace, at: now.mono) else { return }
         counters.throttled += 1

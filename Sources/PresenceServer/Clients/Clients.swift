@@ -192,7 +192,7 @@ struct Clients: ~Copyable {
         table.markDirty(slot)
     }
 
-    /// What a client was answered is not what it has asked. That is a fault of the service; the
+    /// What a client was answered is not what it has asked. That is a defect of the service; the
     /// connection ends, since it would wait, unread, for good.
     mutating func endMismatched(_ slot: Int) {
         guard table.phase(of: slot) != .closing else { return }

@@ -1,7 +1,7 @@
 // Messages that have begun, are not complete, and are large. A message with a picture may arrive
 // over a slow line, so it must be waited for; but a client that begins many of them and completes
 // none would fill the memory. Those that began first are ended first: a client that sends at the
-// speed of others is never refused, however many are slow.
+// speed of others is never rejected, however many are slow.
 
 /// The large messages of clients that are not complete, by slot, with what they use.
 struct LargeInputs {

@@ -31,8 +31,8 @@ extension ConnectionLoop where Link: ~Copyable {
         switch item {
         case .answer(let index):
             clients.answer(slot, shared.effects.answers[index], in: shared.effects)
-        case .refuse(let refusal):
-            clients.refuse(slot, refusal, in: shared.effects)
+        case .reject(let rejection):
+            clients.reject(slot, rejection, in: shared.effects)
         case .answerQuestion(let answer):
             clients.answerQuestion(slot, answer, in: shared.effects)
         case .states(let states, let kind):

@@ -68,7 +68,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     /// Admits a new connection.
     mutating func accept(_ id: StreamID, on listener: ListenerKind = .native) {
         let slot = clients.open(id, on: listener)
-        guard phase.endsSessions else { return clients.dismiss(slot, .shuttingDown) }
+        guard phase.endsSessions else { return clients.closeAtOnce(slot, .shuttingDown) }
         if clients.admit(slot) { clients.listenForLogin(of: slot) }
     }
 
@@ -79,13 +79,13 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     ) {
         let slot = clients.open(id, on: listener)
         clients.table.setAddress(of: slot, address)
-        guard phase.endsSessions else { return clients.dismiss(slot, .shuttingDown) }
+        guard phase.endsSessions else { return clients.closeAtOnce(slot, .shuttingDown) }
         clients.listenForLogin(of: slot)
     }
 
-    /// Takes over a connection that is one too many.
-    mutating func refuse(_ id: StreamID, on listener: ListenerKind) {
-        clients.turnAway(clients.open(id, on: listener))
+    /// Takes over a connection above a limit.
+    mutating func reject(_ id: StreamID, on listener: ListenerKind) {
+        clients.reject(clients.open(id, on: listener))
     }
 
     mutating func acceptFailed(_ error: UVError) {

@@ -14,13 +14,13 @@ extension EngineHost {
         counters.loginsDelayed += 1
         let seconds = retryDelay.seconds(waitMilliseconds: wait)
         output.append(
-            .refuse(Refusal(.overloaded, retryAfterSeconds: seconds)), for: connection)
+            .reject(Rejection(.overloaded, retryAfterSeconds: seconds)), for: connection)
         output.append(.close(.overloaded, retryAfterSeconds: seconds), for: connection)
         return false
     }
 
     /// Rejects what takes memory or a write while there is no room for it.
-    mutating func checkRoom(for method: MethodName, at now: Moment) throws(Refusal) {
+    mutating func checkRoom(for method: MethodName, at now: Moment) throws(Rejection) {
         switch method.rules.room {
         case .needed:
             try checkMemory(at: now)
@@ -30,24 +30,24 @@ extension EngineHost {
         }
     }
 
-    /// Refuses what has to be stored while the store is far behind.
-    private mutating func checkBacklog() throws(Refusal) {
+    /// Rejects what has to be stored while the store is far behind.
+    private mutating func checkBacklog() throws(Rejection) {
         guard store.counters.pending > configuration.admission.storePendingMax else { return }
-        counters.refusedForStore += 1
-        throw transientRefusal(.storeUnavailable)
+        counters.rejectedForStore += 1
+        throw transientRejection(.storeUnavailable)
     }
 
-    /// Refuses what takes memory while there is too little.
-    private mutating func checkMemory(at now: Moment) throws(Refusal) {
+    /// Rejects what takes memory while there is too little.
+    private mutating func checkMemory(at now: Moment) throws(Rejection) {
         guard let max = configuration.admission.memoryBytesMax,
             memory.isAbove(max, resources, at: now.mono)
         else { return }
-        counters.refusedForMemory += 1
-        throw transientRefusal(.overloaded)
+        counters.rejectedForMemory += 1
+        throw transientRejection(.overloaded)
     }
 
-    /// The refusal of something that may succeed later.
-    mutating func transientRefusal(_ reason: Refusal.Reason) -> Refusal {
-        Refusal(reason, retryAfterSeconds: retryDelay.seconds())
+    /// The rejection of something that may succeed later.
+    mutating func transientRejection(_ reason: Rejection.Reason) -> Rejection {
+        Rejection(reason, retryAfterSeconds: retryDelay.seconds())
     }
 }

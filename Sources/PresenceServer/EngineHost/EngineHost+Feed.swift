@@ -20,7 +20,7 @@ extension EngineHost {
     /// Makes a connection a feed reader.
     mutating func readFeed(
         from beginning: FeedBeginning, by connection: ConnectionID, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try checkReaderQuota(of: connection)
         let isReady = isReaderReady(connection)
         undelivered.end(connection)

@@ -150,7 +150,7 @@ extension EngineHost {
         measured.counters = counters
         tokens.add(to: &measured.counters)
         measured.counters.memoryReturns = memory.returnCount
-        measured.tokensUnderWay = tokens.underWay
+        measured.tokensInVerification = tokens.inProgress
         measured.passwords = passwords.counters
         measured.passwordsStored = passwords.storedCount
         measured.passwordsWaiting = passwords.count

@@ -19,8 +19,8 @@ struct DeviceLogin: Sendable {
     /// Of a request that must name its device.
     init(
         _ request: LoginRequest, _ texts: TextSource, from origin: ConnectionOrigin
-    ) throws(Refusal) {
-        guard let device = request.device else { throw Refusal(.missingField, field: .device) }
+    ) throws(Rejection) {
+        guard let device = request.device else { throw Rejection(.missingField, field: .device) }
         name = texts.bytes(device)
         client = request.client
         reach = request.reach
@@ -43,7 +43,7 @@ extension EngineHost {
     mutating func logIn(
         _ request: LoginRequest, _ texts: TextSource, by connection: ConnectionID,
         from origin: ConnectionOrigin, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         switch request.credential {
         case .token(let token):
             let device = try DeviceLogin(request, texts, from: origin)
@@ -60,19 +60,19 @@ extension EngineHost {
             guard configuration.access == .open else {
                 let needed: CredentialError =
                     configuration.passwords == .only ? .passwordNeeded : .tokenNeeded
-                throw Refusal(needed)
+                throw Rejection(needed)
             }
             let device = try DeviceLogin(request, texts, from: origin)
             try checkRoom(for: .login, at: now)
             logIn(device.login(of: texts.bytes(account)), of: connection, at: now)
         case .key(let key):
             guard let key = configuration.authenticator?.appServer(withKey: texts.bytes(key))
-            else { throw Refusal(.invalidToken, field: .key) }
+            else { throw Rejection(.invalidToken, field: .key) }
             guard try logInAppServer(connection, key.rights, at: now) else { return }
             logger.info("app server logged in", metadata: ["key": "\(key.name)"])
         case .appServer:
             guard configuration.access == .open else {
-                throw Refusal(CredentialError.keyNeeded, field: .key)
+                throw Rejection(CredentialError.keyNeeded, field: .key)
             }
             _ = try logInAppServer(connection, .all, at: now)
         }
@@ -81,7 +81,7 @@ extension EngineHost {
     /// Begins a session of an app server. Returns whether it was admitted.
     private mutating func logInAppServer(
         _ connection: ConnectionID, _ rights: AppServerRights, at now: Moment
-    ) throws(Refusal) -> Bool {
+    ) throws(Rejection) -> Bool {
         try checkRoom(for: .login, at: now)
         guard admitLogin(of: connection, at: now) else { return false }
         engine.logInAppServer(rights, from: connection, at: now, into: &output.shared.effects)

@@ -58,8 +58,8 @@ extension EngineHost {
                 fillInLastHeard(of: entries, at: now)
             }
             output.append(.answer(BatchIndex(index)), for: connection)
-        case .refuse(let connection, let refusal):
-            refuse(connection, refusal)
+        case .reject(let connection, let rejection):
+            reject(connection, rejection)
         case .keep(let id, let event):
             let body = output.body(of: event)
             // Of its own size: the other has grown to that of the largest.

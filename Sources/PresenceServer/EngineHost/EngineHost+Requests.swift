@@ -48,15 +48,15 @@ extension EngineHost {
         switch item {
         case .request(let request, let origin):
             if request.connection.isInProcess { count(request.method.name) }
-            attempt(request.connection) { host throws(Refusal) in
+            attempt(request.connection) { host throws(Rejection) in
                 try host.perform(request, from: origin, texts[request.texts], at: now)
             }
         case .authenticate(let login):
-            attempt(login.connection) { host throws(Refusal) in
+            attempt(login.connection) { host throws(Rejection) in
                 try host.authenticate(login, at: now)
             }
         case .changePassword(let task):
-            attempt(task.connection) { host throws(Refusal) in
+            attempt(task.connection) { host throws(Rejection) in
                 try host.changePassword(task, at: now)
             }
         case .authenticated(let account):
@@ -64,21 +64,21 @@ extension EngineHost {
         case .loginFailed(let network):
             noteFailedPassword(of: network, at: now.mono)
         case .bind(let connection, let login):
-            attempt(connection) { host throws(Refusal) in
+            attempt(connection) { host throws(Rejection) in
                 try host.bind(login, of: connection, at: now)
             }
         case .card(let connection, let request):
-            attempt(connection) { host throws(Refusal) in
+            attempt(connection) { host throws(Rejection) in
                 try host.handle(request, of: connection, at: now)
             }
         case .relay(let stanza):
-            attempt(stanza.connection) { host throws(Refusal) in
+            attempt(stanza.connection) { host throws(Rejection) in
                 try host.relay(stanza, at: now)
             }
-        case .invalid(let connection, let method, let refusal):
+        case .invalid(let connection, let method, let rejection):
             memory.noteActivity()
             if connection.isInProcess { counters.requests += 1 }
-            refuse(connection, engine.refusal(of: method, from: connection) ?? refusal)
+            reject(connection, engine.rejection(of: method, from: connection) ?? rejection)
         case .closed:
             memory.noteActivity()
         case .missed(let connection, let topic, let seq):
@@ -96,15 +96,15 @@ extension EngineHost {
         }
     }
 
-    /// Carries out what a connection waits for, or refuses it.
+    /// Carries out what a connection waits for, or rejects it.
     private mutating func attempt(
-        _ connection: ConnectionID, _ body: (inout Self) throws(Refusal) -> Void
+        _ connection: ConnectionID, _ body: (inout Self) throws(Rejection) -> Void
     ) {
         memory.noteActivity()
-        do throws(Refusal) {
+        do throws(Rejection) {
             try body(&self)
         } catch {
-            refuse(connection, error)
+            reject(connection, error)
         }
     }
 
@@ -132,10 +132,10 @@ extension EngineHost {
         counters.requestsByMethod.count(method)
     }
 
-    /// Refuses the request that a connection waits for.
-    mutating func refuse(_ connection: ConnectionID, _ refusal: Refusal) {
-        if connection.isInProcess { counters.refusals.count(refusal.reason) }
-        output.append(.refuse(refusal), for: connection)
+    /// Rejects the request that a connection waits for.
+    mutating func reject(_ connection: ConnectionID, _ rejection: Rejection) {
+        if connection.isInProcess { counters.rejections.count(rejection.reason) }
+        output.append(.reject(rejection), for: connection)
     }
 
     private mutating func drained(_ connection: ConnectionID, at now: Moment) {
@@ -153,7 +153,7 @@ extension EngineHost {
     private mutating func perform(
         _ request: ClientRequest, from origin: ConnectionOrigin?, _ texts: TextSource,
         at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let connection = request.connection
         switch request.method {
         case .command(let command):
@@ -188,7 +188,7 @@ extension EngineHost {
 
     private mutating func handle(
         _ command: AuthorisedCommand, _ texts: TextSource, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try checkRoom(for: command.command.name, at: now)
         try checkRequestPace(command, texts, at: now)
         engine.handle(command, texts, at: now, into: &output.shared.effects)
@@ -198,7 +198,7 @@ extension EngineHost {
     /// App servers decide for themselves.
     private mutating func checkRequestPace(
         _ request: AuthorisedCommand, _ texts: TextSource, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         guard case .relate(_, let name, .say(.subscribe, _)) = request.command,
             configuration.engine.publishPace != nil
         else { return }
@@ -206,21 +206,21 @@ extension EngineHost {
         guard engine.isStranger(to: contact, request.connection),
             let wait = requestPaces.take(for: contact, AccountPaces.ofRequests, at: now.mono)
         else { return }
-        var refusal = Refusal.tooOften(waitMilliseconds: wait)
-        refusal.field = .contact
-        throw refusal
+        var rejection = Rejection.tooOften(waitMilliseconds: wait)
+        rejection.field = .contact
+        throw rejection
     }
 
     /// Rejects what comes while the service stops.
-    mutating func checkServing() throws(Refusal) {
+    mutating func checkServing() throws(Rejection) {
         guard phase == .serving else {
-            throw transientRefusal(.shuttingDown)
+            throw transientRejection(.shuttingDown)
         }
     }
 
     /// Rejects a request without permission before anything else is done about it, and then one
     /// that comes while the service stops.
-    private mutating func authorise(_ request: ClientRequest) throws(Refusal) {
+    private mutating func authorise(_ request: ClientRequest) throws(Rejection) {
         try engine.authorise(request.method.name, from: request.connection)
         try checkServing()
     }

@@ -12,13 +12,13 @@ extension EngineHost {
     mutating func verify(
         _ token: [UInt8], for purpose: TokenRequest.Purpose, of connection: ConnectionID,
         from origin: ConnectionOrigin, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         guard tokens.verifier != nil, let authenticator = configuration.authenticator else {
-            throw Refusal(CredentialError.tokensNotTaken)
+            throw Rejection(CredentialError.tokensNotTaken)
         }
         let isSuspect = failedLoginWait(of: origin.network, at: now.mono) != nil
         guard tokens.hasRoom(isSuspect: isSuspect, configuration.admission) else {
-            throw transientRefusal(.overloaded)
+            throw transientRejection(.overloaded)
         }
         let method: MethodName = if case .refresh = purpose { .refresh } else { .login }
         try checkRoom(for: method, at: now)
@@ -31,33 +31,33 @@ extension EngineHost {
     /// Continues requests whose tokens have been verified.
     mutating func report(_ results: [TokenResult], at now: Moment) {
         for result in results {
-            if case .failure(let fault) = result.result {
-                tokens.noteRefused()
-                // The client is not at fault if the keys cannot be fetched.
-                if fault != .keysUnavailable { noteFailedLogin(of: result.network, at: now.mono) }
+            if case .failure(let error) = result.result {
+                tokens.noteRejected()
+                // The client is not at error if the keys cannot be fetched.
+                if error != .keysUnavailable { noteFailedLogin(of: result.network, at: now.mono) }
             }
             guard tokens.note(result) else { continue }
-            do throws(Refusal) {
+            do throws(Rejection) {
                 try proceed(with: result, at: now)
             } catch {
-                output.append(.refuse(error), for: result.connection)
+                output.append(.reject(error), for: result.connection)
             }
             sort(at: now)
         }
     }
 
-    private mutating func proceed(with verified: TokenResult, at now: Moment) throws(Refusal) {
+    private mutating func proceed(with verified: TokenResult, at now: Moment) throws(Rejection) {
         try checkServing()
         let holder: TokenHolder
         switch verified.result {
         case .success(let found): holder = found
-        case .failure(let fault):
-            throw Refusal(
-                fault, retryAfterSeconds: fault == .keysUnavailable ? retryDelay.seconds() : nil)
+        case .failure(let error):
+            throw Rejection(
+                error, retryAfterSeconds: error == .keysUnavailable ? retryDelay.seconds() : nil)
         }
         let name = holder.account
         guard (1...configuration.engine.limits.accountBytesMax).contains(name.count) else {
-            throw Refusal(CredentialError.subject)
+            throw Rejection(CredentialError.subject)
         }
         let connection = verified.connection
         switch verified.purpose {
@@ -65,9 +65,9 @@ extension EngineHost {
             logIn(device.login(of: name, until: holder.term), of: connection, at: now)
         case .authentication(let account):
             guard name == account else {
-                tokens.noteRefused()
+                tokens.noteRejected()
                 noteFailedLogin(of: verified.network, at: now.mono)
-                throw Refusal(CredentialError.subject)
+                throw Rejection(CredentialError.subject)
             }
             authenticated(connection, as: account, .token(holder.term), at: now.mono)
         case .refresh:

@@ -43,7 +43,7 @@ struct KeptEvent: Sendable {
 
 extension EngineHost {
     /// Has an XMPP client prove that it is an account. It begins no session: that is `bind`.
-    mutating func authenticate(_ login: XMPPAuthentication, at now: Moment) throws(Refusal) {
+    mutating func authenticate(_ login: XMPPAuthentication, at now: Moment) throws(Rejection) {
         try checkServing()
         if let pace = configuration.engine.loginPace,
             let wait = authentications.wait(of: login.account, pace, at: now.mono)
@@ -100,7 +100,7 @@ extension EngineHost {
 
     /// Registers an account for a client that has not logged in, or changes the password of the
     /// account of one that has.
-    mutating func changePassword(_ task: PasswordTask, at now: Moment) throws(Refusal) {
+    mutating func changePassword(_ task: PasswordTask, at now: Moment) throws(Rejection) {
         precondition(task.goal.isChange, "a task that changes no password")
         let isRegistration = if case .register = task.goal { true } else { false }
         // The session of the client may have been ended meanwhile.
@@ -117,10 +117,10 @@ extension EngineHost {
     /// Begins the session of an XMPP client that is authenticated.
     mutating func bind(
         _ login: Login, of connection: ConnectionID, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try engine.authorise(.login, from: connection)
         guard !passwords.proofs.isVoid(connection) else {
-            throw Refusal(CredentialError.password)
+            throw Rejection(CredentialError.password)
         }
         try checkServing()
         try checkRoom(for: .login, at: now)
@@ -130,13 +130,13 @@ extension EngineHost {
             engine.noteHeard(other, at: heardTime(of: other), now: now)
         }
         engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
-        // It may have been refused, and be asked for again.
-        if engine.refusal(of: .ping, from: connection) == nil { passwords.proofs.end(connection) }
+        // It may have been rejected, and be asked for again.
+        if engine.rejection(of: .ping, from: connection) == nil { passwords.proofs.end(connection) }
     }
 
     /// Hands an iq to the device that it is for, unless that has been sent too many or is on a loop
     /// that is stalled. What it has asked for it is sent in any case.
-    mutating func relay(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
+    mutating func relay(_ stanza: RelayedStanza, at now: Moment) throws(Rejection) {
         let sender = stanza.connection
         guard let device = stanza.device else { return try relayToAll(stanza, at: now) }
         let target = try engine.relayTarget(
@@ -157,7 +157,7 @@ extension EngineHost {
 
     /// Hands a message that is not stored to the devices of an account that keep up and have not
     /// been sent too many.
-    private mutating func relayToAll(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
+    private mutating func relayToAll(_ stanza: RelayedStanza, at now: Moment) throws(Rejection) {
         let targets = try engine.relayTargets(of: stanza.account, from: stanza.connection)
         output.shared.effects.answer(stanza.connection, .done)
         guard !targets.isEmpty else { return }

@@ -308,10 +308,10 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             noteWritten()
             if ticket == .start { return letIn() }
             engine.committed(ticket, at: now, into: &output.shared.effects)
-        case .failed(let fault):
-            noteStoreFailure(.write, fault)
+        case .failed(let error):
+            noteStoreFailure(.write, error)
             guard ticket != .start else {
-                serviceError = .storeWrite(fault)
+                serviceError = .storeWrite(error)
                 return stop()
             }
             engine.failed(ticket, at: now, into: &output.shared.effects)
@@ -319,7 +319,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     }
 
     /// Notes that the store could not do something.
-    mutating func noteStoreFailure(_ access: StoreAccess, _ fault: StoreError) {
+    mutating func noteStoreFailure(_ access: StoreAccess, _ error: StoreError) {
         counters.storeFailures += 1
         if access == .write { isWriteFailing = true }
         let message: Logger.Message =
@@ -327,7 +327,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             case .read: "cannot read from the database"
             case .write: "cannot write to the database"
             }
-        logger.log(.error, message, times: counters.storeFailures, error: fault)
+        logger.log(.error, message, times: counters.storeFailures, error: error)
     }
 
     /// Notes that the store has written something.

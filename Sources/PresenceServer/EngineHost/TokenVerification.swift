@@ -7,30 +7,30 @@ struct TokenVerification {
     /// Verifies tokens; nil: none are accepted.
     var verifier: (any TokenVerifying)?
     /// Tokens that are being verified.
-    private(set) var underWay = 0
+    private(set) var inProgress = 0
     /// The connections that wait for one, each for one.
     private var waiting: Set<ConnectionID> = []
     /// Tokens submitted.
     private(set) var submitted = 0
     /// Tokens that were rejected.
-    private(set) var refused = 0
+    private(set) var rejected = 0
     /// Tokens not verified because too many were waiting.
-    private(set) var turnedAway = 0
+    private(set) var overLimit = 0
 
     /// Whether one more token may wait. Those of a network whose logins fail too often may wait
     /// only while few tokens do: they take what others leave.
     mutating func hasRoom(isSuspect: Bool, _ limits: AdmissionLimits) -> Bool {
         let countMax =
             isSuspect ? min(limits.suspectTokensMax, limits.tokensMax) : limits.tokensMax
-        guard underWay >= countMax else { return true }
-        turnedAway += 1
+        guard inProgress >= countMax else { return true }
+        overLimit += 1
         return false
     }
 
     /// Submits a token.
     mutating func submit(_ request: TokenRequest, to authenticator: any Authenticator) {
         precondition(verifier != nil, "a token without a verifier")
-        underWay += 1
+        inProgress += 1
         waiting.insert(request.connection)
         submitted += 1
         verifier?.submit(request, to: authenticator)
@@ -38,9 +38,9 @@ struct TokenVerification {
 
     /// Adds what has been counted.
     func add(to counters: inout ServiceCounters) {
-        counters.inquiries += submitted
-        counters.tokensRefused += refused
-        counters.refusedForInquiries += turnedAway
+        counters.tokensSubmitted += submitted
+        counters.tokensRejected += rejected
+        counters.tokensOverLimit += overLimit
     }
 
     /// Forgets a connection that has ended: what it waits for is not carried out.
@@ -49,14 +49,14 @@ struct TokenVerification {
     }
 
     /// Notes that a token was rejected.
-    mutating func noteRefused() {
-        refused += 1
+    mutating func noteRejected() {
+        rejected += 1
     }
 
     /// Notes that a token has been verified. Returns whether its connection still waits for it.
     mutating func note(_ result: TokenResult) -> Bool {
-        precondition(underWay > 0, "a token that was not submitted")
-        underWay -= 1
+        precondition(inProgress > 0, "a token that was not submitted")
+        inProgress -= 1
         return waiting.remove(result.connection) != nil
     }
 }

@@ -18,8 +18,8 @@ extension InProcessClient {
         switch item {
         case .answer(let index):
             answer(id, shared.effects.answers[index], in: shared.effects)
-        case .refuse(let refusal):
-            complete(id, .failure(.refused(ErrorContent(refusal, in: shared.effects))))
+        case .reject(let rejection):
+            complete(id, .failure(.rejected(ErrorContent(rejection, in: shared.effects))))
         case .answerQuestion(let answer): self.answer(id, answer, in: shared.effects)
         case .states(let states, _): takeStates(states.range, for: id, in: shared.effects)
         case .feed(let message): take(message, for: id, from: shared)

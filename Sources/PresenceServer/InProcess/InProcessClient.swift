@@ -84,7 +84,7 @@ public final class InProcessClient {
         }
         let hasRoom = slots.askedCount + slots.waitingCount < limits.callsMax
         guard hasRoom, !call.method.isOfReader || slots.readerCount < limits.feedReadersMax else {
-            counts.refused += 1
+            counts.rejected += 1
             completion(.failure(.overloaded))
             return nil
         }
@@ -126,7 +126,7 @@ public final class InProcessClient {
             let method = try decoder.decode(pending.call)
             asked.states = method.statesMax
             guard asked.states <= 1 || hasRoomForStates else {
-                counts.refused += 1
+                counts.rejected += 1
                 return end(id, .overloaded)
             }
             append { [connection = connection(id)] inbound, decoder in
@@ -134,12 +134,12 @@ public final class InProcessClient {
             }
         } catch {
             switch error {
-            case .body(let fault): return end(id, .invalidBody(fault))
+            case .body(let error): return end(id, .invalidBody(error))
             case .tooLong(let bytesMax): return end(id, .tooLong(bytesMax: bytesMax))
-            case .refused(let refusal):
+            case .rejected(let rejection):
                 // As a connection does: the engine host reports a missing permission first.
                 append { [connection = connection(id)] inbound, _ in
-                    inbound.append(.invalid(connection, pending.call.method, refusal))
+                    inbound.append(.invalid(connection, pending.call.method, rejection))
                 }
             }
         }
@@ -229,7 +229,7 @@ public final class InProcessClient {
 
     // MARK: Turns
 
-    /// Ends all calls and readers, and refuses what follows.
+    /// Ends all calls and readers, and rejects what follows.
     public func close() {
         for id in slots.all { end(id, .ended) }
         isEnded = true

@@ -44,11 +44,11 @@ public enum InProcessError: Error, Hashable, Sendable {
     /// The caller has given up.
     case cancelled
     /// The body is no object of parameters. Nothing was done.
-    case invalidBody(BodyFault)
+    case invalidBody(BodyError)
     /// The call is larger than the service accepts. Nothing was done.
     case tooLong(bytesMax: Int)
     /// The service has rejected it.
-    case refused(ErrorContent)
+    case rejected(ErrorContent)
     /// The service has ended.
     case ended
 }
@@ -59,7 +59,7 @@ public struct InProcessCounters: Hashable, Sendable {
     public var inProgress = 0, waiting = 0
     /// Since startup: calls that failed because too many were in progress, or their results in use,
     /// and without a response in time.
-    public var refused = 0, timedOut = 0
+    public var rejected = 0, timedOut = 0
     /// Bytes of results that are in use.
     public var resultBytes = 0
 

@@ -95,7 +95,7 @@ enum InboundItem: Sendable {
     indirect case relay(RelayedStanza)
     /// A request whose parameters are invalid. It is rejected for that, unless its peer has no
     /// permission: that is reported first.
-    indirect case invalid(ConnectionID, MethodName, Refusal)
+    indirect case invalid(ConnectionID, MethodName, Rejection)
     /// The connection has not taken an event.
     case missed(ConnectionID, TopicHandle, seq: UInt64)
     /// The connection has written everything: the next piece of a list can follow.

@@ -31,8 +31,8 @@ enum InProcessItem: Sendable {
 enum CallerItem: Sendable {
     /// Answer its request with `effects.answers[index]`.
     case answer(BatchIndex<Answer>)
-    /// Refuse its request.
-    indirect case refuse(Refusal)
+    /// Reject its request.
+    indirect case reject(Rejection)
     /// Answer its request with facts about the service.
     indirect case answerQuestion(QuestionAnswer)
     /// Send it `effects.events[range]` as states.
@@ -116,7 +116,7 @@ extension OutboundItem {
 extension CallerItem {
     fileprivate var refersToAnswers: Bool {
         switch self {
-        case .answer, .refuse, .answerQuestion, .states, .feed: true
+        case .answer, .reject, .answerQuestion, .states, .feed: true
         case .close: false
         }
     }
@@ -181,7 +181,7 @@ enum QuestionAnswer: Sendable {
     case passwordRemoved(Bool)
 }
 
-/// What has become of the credentials of an XMPP client, if they were not refused.
+/// What has become of the credentials of an XMPP client, if they were not rejected.
 enum CredentialAnswer: Sendable {
     /// Accounts are not proved.
     case claimed

@@ -90,7 +90,7 @@ struct HostMeasurements: Sendable {
     var cardCount = 0
     var cardBytes = 0
     /// Token verifications in progress.
-    var tokensUnderWay = 0
+    var tokensInVerification = 0
     var store = StoreCounters()
     var commitTimes = DurationHistogram()
     /// The limit on connections.

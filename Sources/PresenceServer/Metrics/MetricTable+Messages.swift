@@ -68,11 +68,11 @@ extension MetricTable {
             "Reads of message contents that have failed."
         ) { $0.host.messages.fetchFailures },
         Metric(
-            .counter, "porchlight_messages_refused_total",
+            .counter, "porchlight_messages_rejected_total",
             "Valid requests to send that were rejected at a limit or not stored, by reason.",
             by: "reason",
-            Metric.Value.each(MessageStats.refusalReasons, \.rawValue) { measurements, reason in
-                measurements.host.messages.refused[reason] ?? 0
+            Metric.Value.each(MessageStats.rejectionReasons, \.rawValue) { measurements, reason in
+                measurements.host.messages.rejected[reason] ?? 0
             }),
     ]
 }

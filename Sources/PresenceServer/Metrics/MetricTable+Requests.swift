@@ -22,9 +22,10 @@ extension MetricTable {
             stats: .connectionsAccepted
         ) { $0.count(\.accepted) },
         Metric(
-            .counter, "porchlight_connections_turned_away_total",
-            "Connections rejected because a connection limit was reached.", stats: .turnedAway
-        ) { $0.count(\.turnedAway) },
+            .counter, "porchlight_connections_rejected_total",
+            "Connections rejected because a connection limit was reached.",
+            stats: .connectionsRejected
+        ) { $0.count(\.connectionsRejected) },
         Metric(
             .counter, "porchlight_accept_failures_total",
             "Failed attempts to accept a connection.", stats: .acceptFailures
@@ -38,8 +39,8 @@ extension MetricTable {
         Metric(.counter, "porchlight_logins_total", "Logins, by result.", by: "result", logins),
     ]
 
-    /// Why requests are refused, but no login.
-    private static let neverOfLogins: [Refusal.Reason] = [
+    /// Why requests are rejected, but no login.
+    private static let neverOfLogins: [Rejection.Reason] = [
         .notLoggedIn, .readOnlyKey, .contactQuota, .requestQuota, .directedQuota, .inboxFull,
         .senderQuota,
         .notPermitted, .unknownContact, .nothingSet, .invalidAlias, .aliasTooLong, .invalidTag,
@@ -52,9 +53,9 @@ extension MetricTable {
             Metric.Value("ok_app_server") { $0.count(\.loginsOfAppServers) },
         ]
         + Metric.Value.each(
-            Refusal.Reason.allCases.filter { !neverOfLogins.contains($0) }, \.rawValue
+            Rejection.Reason.allCases.filter { !neverOfLogins.contains($0) }, \.rawValue
         ) { measurements, reason in
-            measurements.count { $0.loginsRefused[reason] }
+            measurements.count { $0.loginsRejected[reason] }
         }
 
     static let requests: [Metric] =
@@ -66,10 +67,10 @@ extension MetricTable {
                     measurements.count { $0.requestsByMethod[method] }
                 }),
             Metric(
-                .counter, "porchlight_refusals_total", "Requests rejected, by reason.",
+                .counter, "porchlight_rejections_total", "Requests rejected, by reason.",
                 by: "reason",
-                Metric.Value.each(Refusal.Reason.allCases, \.rawValue) { measurements, reason in
-                    measurements.count { $0.refusals[reason] }
+                Metric.Value.each(Rejection.Reason.allCases, \.rawValue) { measurements, reason in
+                    measurements.count { $0.rejections[reason] }
                 }),
             Metric(
                 .counter, "porchlight_malformed_requests_total",
@@ -95,9 +96,9 @@ extension MetricTable {
                 .counter, "porchlight_websockets_total", "Connections that became WebSockets."
             ) { $0.count(\.webSockets) },
             Metric(
-                .counter, "porchlight_websocket_origins_refused_total",
-                "Requests for a WebSocket refused because of the origin of the page."
-            ) { $0.count(\.originsRefused) },
+                .counter, "porchlight_websocket_origins_rejected_total",
+                "Requests for a WebSocket rejected because of the origin of the page."
+            ) { $0.count(\.originsRejected) },
             Metric(
                 .counter, "porchlight_websocket_pings_total",
                 "Pings sent to WebSocket clients that were silent for one heartbeat."
@@ -107,39 +108,39 @@ extension MetricTable {
                 "Pauses of clients above their rate limit.", stats: .throttled
             ) { $0.count(\.throttled) },
             Metric(
-                .counter, "porchlight_overload_refusals_total",
+                .counter, "porchlight_overload_rejections_total",
                 "Requests and logins rejected as overloaded, by the resource that was short.",
                 by: "lack",
                 [
-                    Metric.Value("login_pace", stats: .loginsDelayed) {
+                    Metric.Value("login_rate", stats: .loginsDelayed) {
                         $0.count(\.loginsDelayed)
                     },
-                    Metric.Value("memory", stats: .refusedForMemory) {
-                        $0.count(\.refusedForMemory)
+                    Metric.Value("memory", stats: .rejectedForMemory) {
+                        $0.count(\.rejectedForMemory)
                     },
-                    Metric.Value("store", stats: .refusedForStore) {
-                        $0.count(\.refusedForStore)
+                    Metric.Value("store", stats: .rejectedForStore) {
+                        $0.count(\.rejectedForStore)
                     },
-                    Metric.Value("judges", stats: .refusedForInquiries) {
-                        $0.count(\.refusedForInquiries)
+                    Metric.Value("token_verification", stats: .tokensOverLimit) {
+                        $0.count(\.tokensOverLimit)
                     },
-                    Metric.Value("passwords") { $0.host.passwords.turnedAway },
+                    Metric.Value("passwords") { $0.host.passwords.rejected },
                 ]),
         ] + tokens + passwords
 
     private static let tokens: [Metric] = [
-        Metric(stats: .inquiries) { $0.count(\.inquiries) },
+        Metric(stats: .tokensSubmitted) { $0.count(\.tokensSubmitted) },
         Metric(.counter, "porchlight_tokens_total", "Token verifications completed.") {
-            $0.count(\.inquiries) - $0.host.tokensUnderWay
+            $0.count(\.tokensSubmitted) - $0.host.tokensInVerification
         },
         Metric(
-            .counter, "porchlight_tokens_refused_total", "Token verifications that failed.",
-            stats: .tokensRefused
-        ) { $0.count(\.tokensRefused) },
+            .counter, "porchlight_tokens_rejected_total", "Token verifications that failed.",
+            stats: .tokensRejected
+        ) { $0.count(\.tokensRejected) },
         Metric(
             .gauge, "porchlight_tokens_waiting", "Token verifications in progress.",
-            stats: .inquiriesUnderWay
-        ) { $0.host.tokensUnderWay },
+            stats: .tokensInVerification
+        ) { $0.host.tokensInVerification },
         Metric(stats: .tokensExpired) { $0.count(\.tokensExpired) },
     ]
 
@@ -162,9 +163,9 @@ extension MetricTable {
                 Metric.Value("wrong") { $0.host.passwords.mismatched },
             ]),
         Metric(
-            .counter, "porchlight_logins_refused_for_guesses_total",
-            "Logins with a password that were refused because too many of their address were wrong."
-        ) { $0.host.passwords.refusedForGuesses },
+            .counter, "porchlight_logins_rejected_for_guesses_total",
+            "Password logins rejected because too many passwords of their address were wrong."
+        ) { $0.host.passwords.rejectedForGuesses },
         Metric(
             .counter, "porchlight_registrations_total", "Accounts registered by XMPP clients."
         ) { $0.host.passwords.registered },

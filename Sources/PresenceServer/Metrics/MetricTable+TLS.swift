@@ -15,9 +15,9 @@ extension MetricTable {
             ]),
         Metric(
             .counter, "porchlight_tls_failures_total",
-            "TLS connections that ended with a fault, by reason.", by: "reason",
-            Metric.Value.each(TLSFault.allCases, \.label) { measurements, fault in
-                measurements.sum { Int(clamping: $0.tls.count(of: fault)) }
+            "TLS connections that ended with an error, by reason.", by: "reason",
+            Metric.Value.each(TLSError.allCases, \.label) { measurements, error in
+                measurements.sum { Int(clamping: $0.tls.count(of: error)) }
             }),
         Metric(
             .counter, "porchlight_tls_handshakes_dropped_total",

@@ -59,9 +59,9 @@ extension MetricTable {
             $0.host.cards.written
         },
         Metric(
-            .counter, "porchlight_xmpp_vcard_sets_refused_total",
-            "Changes of vCards refused because of vcard-bytes-in-all-max."
-        ) { $0.host.cards.refused },
+            .counter, "porchlight_xmpp_vcard_sets_rejected_total",
+            "Changes of vCards rejected because of vcard-bytes-in-all-max."
+        ) { $0.host.cards.rejected },
     ]
 }
 

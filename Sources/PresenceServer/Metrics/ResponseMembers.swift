@@ -10,8 +10,8 @@ enum StatsMember: String, CaseIterable, Sendable {
     case subscriptionBytes, nameBytes
     case messagesWaiting, messageBytes, messagesTaken
     case connections, connectionsAccepted, acceptFailures, requests, violations, closedTooSlow
-    case turnedAway, loginsDelayed, refusedForMemory, refusedForStore, throttled
-    case inquiries, inquiriesUnderWay, refusedForInquiries, tokensRefused, tokensExpired
+    case connectionsRejected, loginsDelayed, rejectedForMemory, rejectedForStore, throttled
+    case tokensSubmitted, tokensInVerification, tokensOverLimit, tokensRejected, tokensExpired
     case addresses
     case feedReaders, feedEvents, feedBytes, feedOldestSeconds, feedLagSeconds, feedResets
     case conflated, fellBehind, bytesBlocked, bytesHeldBack, outboxBytes, poolBytesIdle

@@ -14,35 +14,35 @@ struct ServiceCounters: Sendable {
     var violations = 0
     /// Connections ended since large messages that were not complete used too much in all.
     var largeInputsEnded = 0
-    /// Answers to clients that had not asked: faults of ours.
+    /// Answers to clients that had not asked: defects of the service.
     var answersMismatched = 0
-    /// Connections that became WebSockets, those whose page's origin was refused, and pings.
+    /// Connections that became WebSockets, those whose page's origin was rejected, and pings.
     var webSockets = 0
-    var originsRefused = 0
+    var originsRejected = 0
     var pingsSent = 0
     var storeFailures = 0
     /// Connections rejected because a connection limit was reached.
-    var turnedAway = 0
+    var connectionsRejected = 0
     /// Logins rejected with a time after which to retry.
     var loginsDelayed = 0
     /// Requests rejected because memory was short.
-    var refusedForMemory = 0
+    var rejectedForMemory = 0
     /// Times that free memory was returned to the kernel.
     var memoryReturns = 0
     /// Time in which no input of the loops was taken, since one of them was full.
     var inputHeldMilliseconds = 0
     /// Requests rejected because the store was far behind.
-    var refusedForStore = 0
+    var rejectedForStore = 0
     /// Times that a connection was throttled.
     var throttled = 0
     /// Tokens submitted for verification.
-    var inquiries = 0
+    var tokensSubmitted = 0
     /// Tokens that were rejected.
-    var tokensRefused = 0
+    var tokensRejected = 0
     /// Sessions ended because their token expired.
     var tokensExpired = 0
     /// Tokens not verified because too many were waiting.
-    var refusedForInquiries = 0
+    var tokensOverLimit = 0
     /// Feed readers that were reset.
     var feedResets = 0
     /// Logins of accounts, reconnects included.
@@ -50,9 +50,9 @@ struct ServiceCounters: Sendable {
     /// Logins of app servers.
     var loginsOfAppServers = 0
     /// Logins rejected, by reason.
-    var loginsRefused = Tally<Refusal.Reason>()
+    var loginsRejected = Tally<Rejection.Reason>()
     /// Requests rejected, logins included, by reason.
-    var refusals = Tally<Refusal.Reason>()
+    var rejections = Tally<Rejection.Reason>()
     /// Frames without a well-formed request, by reason.
     var malformed = Tally<EnvelopeError.Reason>()
     /// Requests that were parsed and had valid parameters, by method.

@@ -29,13 +29,13 @@ final class LoopDriver: LoopHandler {
     }
 
     /// Of the loop that accepts: the connection goes to the loop that has the fewest. One that is
-    /// refused stays here, to be told why.
+    /// rejected stays here, to be told why.
     func socketAccepted(_ socket: CInt, listener: Int) -> Bool {
         connections.beginTurn()
         let network = Loop.peerNetwork(ofSocket: socket)
         let limits = connections.configuration.admission
         guard let place = census.admit(network, limits) else {
-            connections.refuse(
+            connections.reject(
                 connections.loop.adopt(socket, listener: listener), on: kind(of: listener))
             return true
         }

@@ -13,16 +13,16 @@ public struct ErrorContent: Hashable, Sendable {
     /// Seconds after which to retry; among the members, too.
     public var retryAfterSeconds: Int?
 
-    /// The content of the error for a rejected request. `effects` has the names that the refusal
+    /// The content of the error for a rejected request. `effects` has the names that the rejection
     /// refers to.
-    public init(_ refusal: Refusal, in effects: borrowing Effects) {
-        code = refusal.reason.code
-        reason = refusal.reason.rawValue
+    public init(_ rejection: Rejection, in effects: borrowing Effects) {
+        code = rejection.reason.code
+        reason = rejection.reason.rawValue
         var bytes: [UInt8] = []
-        bytes.appendMessage(of: refusal)
+        bytes.appendMessage(of: rejection)
         message = String(decoding: bytes, as: UTF8.self)
         members = []
-        members.appendMembers(of: refusal, in: effects)
-        retryAfterSeconds = refusal.retryAfterSeconds
+        members.appendMembers(of: rejection, in: effects)
+        retryAfterSeconds = rejection.retryAfterSeconds
     }
 }

@@ -5,7 +5,7 @@ extension [UInt8] {
     public mutating func appendErrorBody(_ error: RequestError) {
         switch error.cause {
         case .envelope(let envelope): appendErrorBody(envelope, to: error.id)
-        case .refused(let refusal): appendErrorBody(refusal, to: error.id, in: Effects())
+        case .rejected(let rejection): appendErrorBody(rejection, to: error.id, in: Effects())
         }
     }
 
@@ -21,42 +21,42 @@ extension [UInt8] {
     }
 
     /// Appends the error for a rejected request; nothing without an `id`. `effects` has the names
-    /// that the refusal refers to.
+    /// that the rejection refers to.
     public mutating func appendErrorBody(
-        _ refusal: Refusal, to id: RequestID, in effects: borrowing Effects
+        _ rejection: Rejection, to id: RequestID, in effects: borrowing Effects
     ) {
         guard id != .none else { return }
-        beginError(code: refusal.reason.code, to: id)
-        appendMessage(of: refusal)
-        beginData(reason: refusal.reason.rawValue)
-        appendMembers(of: refusal, in: effects)
+        beginError(code: rejection.reason.code, to: id)
+        appendMessage(of: rejection)
+        beginData(reason: rejection.reason.rawValue)
+        appendMembers(of: rejection, in: effects)
         endError()
     }
 
     /// Appends the members of `data` that follow the reason.
-    mutating func appendMembers(of refusal: Refusal, in effects: borrowing Effects) {
-        append(field: refusal.field?.rawValue)
-        if let index = refusal.index { append(#","index":"#, index) }
-        if let character = refusal.character { append(character: character) }
-        if let min = refusal.min { append(#","min":"#, min) }
-        if let max = refusal.max { append(#","max":"#, max) }
-        if let limit = refusal.limit { append(#","limit":"#, limit) }
-        if let count = refusal.count { append(#","count":"#, count) }
-        if let seconds = refusal.retryAfterSeconds { append(#","retryAfter":"#, seconds) }
-        if let failed = refusal.failed { append(failed: failed, of: refusal, in: effects) }
+    mutating func appendMembers(of rejection: Rejection, in effects: borrowing Effects) {
+        append(field: rejection.field?.rawValue)
+        if let index = rejection.index { append(#","index":"#, index) }
+        if let character = rejection.character { append(character: character) }
+        if let min = rejection.min { append(#","min":"#, min) }
+        if let max = rejection.max { append(#","max":"#, max) }
+        if let limit = rejection.limit { append(#","limit":"#, limit) }
+        if let count = rejection.count { append(#","count":"#, count) }
+        if let seconds = rejection.retryAfterSeconds { append(#","retryAfter":"#, seconds) }
+        if let failed = rejection.failed { append(failed: failed, of: rejection, in: effects) }
     }
 
     private mutating func append(
-        failed: Range<Int>, of refusal: Refusal, in effects: borrowing Effects
+        failed: Range<Int>, of rejection: Rejection, in effects: borrowing Effects
     ) {
         let source = EventSource(effects)
         append(#","failed":["#)
         for index in failed {
             if index != failed.lowerBound { append(",") }
-            append(refusal.areRecipients ? #"{"account":"# : #"{"publisher":"#)
+            append(rejection.areRecipients ? #"{"account":"# : #"{"publisher":"#)
             appendString(effects.names[index], source)
             append(#","reason":""#)
-            append(contentsOf: refusal.reason.rawValue.utf8)
+            append(contentsOf: rejection.reason.rawValue.utf8)
             append("\"}")
         }
         append("]")
@@ -92,7 +92,7 @@ extension [UInt8] {
     }
 }
 
-extension Refusal {
+extension Rejection {
     /// Whether those in `failed` are the recipients of a message.
     fileprivate var areRecipients: Bool { field == .accounts || reason == .inboxFull }
 }

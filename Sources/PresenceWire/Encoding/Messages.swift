@@ -33,12 +33,12 @@ extension [UInt8] {
     }
 
     /// Appends the sentence for a rejected request.
-    mutating func appendMessage(of refusal: Refusal) {
-        if let error = refusal.credentialError { return append(error.sentence) }
-        switch refusal.reason {
+    mutating func appendMessage(of rejection: Rejection) {
+        if let error = rejection.credentialError { return append(error.sentence) }
+        switch rejection.reason {
         case .missingField, .wrongType, .outOfRange, .invalidName, .tooMany, .reservedValue,
             .tooLong, .duplicateField:
-            appendParameterMessage(of: refusal)
+            appendParameterMessage(of: rejection)
         case .notLoggedIn: append("Log in first.")
         case .invalidToken: append("Invalid credentials.")
         case .invalidPassword: append(CredentialError.password.sentence)
@@ -50,75 +50,75 @@ extension [UInt8] {
                 "The key of this session may only read, not messages and devices; use another.")
         case .internal: append("Internal error; nothing was changed.")
         case .subscriptionQuota:
-            appendQuota("The account", "subscriptions", refusal)
+            appendQuota("The account", "subscriptions", rejection)
         case .subscriberQuota:
-            appendQuota("The publisher", "subscribers", refusal)
+            appendQuota("The publisher", "subscribers", rejection)
         case .sessionQuota:
-            appendQuota("The account", "sessions", refusal)
+            appendQuota("The account", "sessions", rejection)
         case .statusQuota:
-            appendQuota("The account", "statuses", refusal)
-        case .contactQuota where refusal.field == .name:
-            appendQuota("The account", "bytes in names and groups of contacts", refusal)
+            appendQuota("The account", "statuses", rejection)
+        case .contactQuota where rejection.field == .name:
+            appendQuota("The account", "bytes in names and groups of contacts", rejection)
         case .contactQuota:
-            appendQuota("The account", "contacts", refusal)
+            appendQuota("The account", "contacts", rejection)
         case .requestQuota:
-            appendQuota("The contact", "unanswered requests", refusal)
+            appendQuota("The contact", "unanswered requests", rejection)
         case .directedQuota:
-            appendQuota("The session", "addresses of directed presence", refusal)
-        case .notPermitted: append(refusal.sentenceOfPermission)
+            appendQuota("The session", "addresses of directed presence", rejection)
+        case .notPermitted: append(rejection.sentenceOfPermission)
         case .unknownContact: append("`contact` is not a contact of the account.")
         case .feedQuota:
-            appendQuota("The service", "feed readers", refusal)
+            appendQuota("The service", "feed readers", rejection)
         case .inboxFull:
             append("There is no room for the message at the accounts in `failed`; ")
-            append(refusal.limit ?? 0)
-            append(refusal.field == .body ? " bytes of messages" : " messages")
+            append(rejection.limit ?? 0)
+            append(rejection.field == .body ? " bytes of messages" : " messages")
             append(" may wait for each, and half as many from accounts unrelated to it.")
-        case .senderQuota where refusal.field == .body:
-            appendQuota("The account", "bytes in messages that are not taken", refusal)
+        case .senderQuota where rejection.field == .body:
+            appendQuota("The account", "bytes in messages that are not taken", rejection)
         case .senderQuota:
-            appendQuota("The account", "messages that are not taken", refusal)
+            appendQuota("The account", "messages that are not taken", rejection)
         case .nothingSet, .invalidAlias, .aliasTooLong, .invalidTag, .tagTooLong, .tooManyTags,
             .labelsTooLong, .noRecipients:
-            appendLabelMessage(of: refusal)
-        case .rateLimited: appendRetry("Rate limit exceeded", refusal)
+            appendLabelMessage(of: rejection)
+        case .rateLimited: appendRetry("Rate limit exceeded", rejection)
         case .storeUnavailable:
-            appendRetry("The service cannot store changes at the moment", refusal)
-        case .overloaded: appendRetry("The service is overloaded", refusal)
-        case .shuttingDown: appendRetry("The service is shutting down", refusal)
+            appendRetry("The service cannot store changes at the moment", rejection)
+        case .overloaded: appendRetry("The service is overloaded", rejection)
+        case .shuttingDown: appendRetry("The service is shutting down", rejection)
         }
     }
 
-    private mutating func appendParameterMessage(of refusal: Refusal) {
-        let field = refusal.field ?? .params
-        if field == .params, refusal.reason == .duplicateField {
+    private mutating func appendParameterMessage(of rejection: Rejection) {
+        let field = rejection.field ?? .params
+        if field == .params, rejection.reason == .duplicateField {
             return append("A member of `params`, or of an object in it, appears more than once.")
         }
-        if refusal.field == nil, refusal.reason == .tooMany {
-            append("The response can hold ", refusal.limit ?? 0)
+        if rejection.field == nil, rejection.reason == .tooMany {
+            append("The response can hold ", rejection.limit ?? 0)
             return append(" accounts; split the request.")
         }
         append(field: field.rawValue)
-        switch refusal.reason {
+        switch rejection.reason {
         case .missingField:
             append(field == .token ? " or another credential is required." : " is required.")
         case .wrongType:
             append(" must be ")
             append(field.kind)
             append(".")
-        case .outOfRange: appendRange(refusal, field)
+        case .outOfRange: appendRange(rejection, field)
         case .invalidName where field == .password:
-            append(" must be 1 to ", refusal.limit ?? 0)
+            append(" must be 1 to ", rejection.limit ?? 0)
             append(" bytes, without control characters, or characters that cannot be seen; ")
             append("letters from right to left are not mixed with others (RFC 4013).")
         case .invalidName:
-            let limit = refusal.limit ?? Limits().accountBytesMax
+            let limit = rejection.limit ?? Limits().accountBytesMax
             append(field.isList ? " must hold names of" : " must be")
             append(" 1 to ", limit)
             append(" bytes, without control characters and without leading or trailing spaces.")
-        case .tooMany where field.selectsDevices && refusal.count != nil:
-            append(" select or concern at least ", refusal.count ?? 0)
-            append(" devices; at most ", refusal.limit ?? 0)
+        case .tooMany where field.selectsDevices && rejection.count != nil:
+            append(" select or concern at least ", rejection.count ?? 0)
+            append(" devices; at most ", rejection.limit ?? 0)
             append(" are possible: name labels that fewer have.")
         case .duplicateField where field.selectsDevices:
             append(" cannot be given together with other recipients, or twice.")
@@ -126,14 +126,14 @@ extension [UInt8] {
             append(" cannot be given together with `cursor`, or twice.")
         case .tooMany:
             append(" has more than ")
-            append(refusal.limit ?? 0)
+            append(rejection.limit ?? 0)
             append(field == .params ? " members." : " names; split the request.")
         case .reservedValue:
-            append(" must be at least ", refusal.min ?? Limits().customValueMin)
+            append(" must be at least ", rejection.min ?? Limits().customValueMin)
             append("; lower values are reserved.")
         case .tooLong:
-            append(field == .body ? " and `ext` have " : " has ", refusal.count ?? 0)
-            append(" bytes; at most ", refusal.limit ?? 0)
+            append(field == .body ? " and `ext` have " : " has ", rejection.count ?? 0)
+            append(" bytes; at most ", rejection.limit ?? 0)
             append(" are allowed.")
         default:
             append(" appears more than once")
@@ -142,35 +142,35 @@ extension [UInt8] {
     }
 
     /// What is wrong with the labels of a device, or with those in a request to send.
-    private mutating func appendLabelMessage(of refusal: Refusal) {
-        switch refusal.reason {
+    private mutating func appendLabelMessage(of rejection: Rejection) {
+        switch rejection.reason {
         case .noRecipients: return append("No device is selected by these aliases or tags.")
         case .nothingSet:
             return append("At least one of `alias`, `tags` and `pushAddress` is required.")
         case .invalidTag, .tagTooLong:
-            append("The tag at index ", refusal.index ?? 0)
+            append("The tag at index ", rejection.index ?? 0)
             append(" of `tags`")
         case .tooManyTags: append("`tags`")
         case .labelsTooLong: append("The alias and the tags together")
         default: append("`alias`")
         }
-        switch refusal.reason {
-        case .invalidTag where refusal.character == nil: append(" is empty.")
+        switch rejection.reason {
+        case .invalidTag where rejection.character == nil: append(" is empty.")
         case .invalidAlias, .invalidTag:
             append(" may have only letters a to z and A to Z, digits, `_` and Chinese characters")
             append(" (Unified_Ideograph).")
         case .tooManyTags:
-            append(" has ", refusal.count ?? 0)
-            append(" tags; at most ", refusal.limit ?? Limits.tagsPerDeviceMax)
+            append(" has ", rejection.count ?? 0)
+            append(" tags; at most ", rejection.limit ?? Limits.tagsPerDeviceMax)
             append(" are allowed.")
         default:
-            append(refusal.reason == .labelsTooLong ? " have " : " has ", refusal.count ?? 0)
-            append(" bytes; at most ", refusal.limit ?? 0)
+            append(rejection.reason == .labelsTooLong ? " have " : " has ", rejection.count ?? 0)
+            append(" bytes; at most ", rejection.limit ?? 0)
             append(" are allowed.")
         }
     }
 
-    private mutating func appendRange(_ refusal: Refusal, _ field: Refusal.Field) {
+    private mutating func appendRange(_ rejection: Rejection, _ field: Rejection.Field) {
         switch field {
         case .cursor: append(" must be a cursor from a response of this service.")
         case .id: append(" must be the `id` of a message that was sent to this session.")
@@ -191,8 +191,8 @@ extension [UInt8] {
         default:
             append(field.isList ? " must have " : " must be ")
             if field == .type { append("1 or ") }
-            append(refusal.min ?? 0)
-            append(" to ", refusal.max ?? 0)
+            append(rejection.min ?? 0)
+            append(" to ", rejection.max ?? 0)
             switch field {
             case .publishers, .accounts, .groups: append(" names.")
             case .aliases: append(" aliases.")
@@ -205,10 +205,10 @@ extension [UInt8] {
     }
 
     private mutating func appendQuota(
-        _ owner: StaticString, _ things: StaticString, _ refusal: Refusal
+        _ owner: StaticString, _ things: StaticString, _ rejection: Rejection
     ) {
         append(owner)
-        guard let limit = refusal.limit else {
+        guard let limit = rejection.limit else {
             append(" has reached its limit of ")
             append(things)
             return append(".")
@@ -216,13 +216,13 @@ extension [UInt8] {
         append(" may have ", limit)
         append(" ")
         append(things)
-        if let count = refusal.count { append(" and has ", count) }
+        if let count = rejection.count { append(" and has ", count) }
         append(".")
     }
 
-    private mutating func appendRetry(_ what: StaticString, _ refusal: Refusal) {
+    private mutating func appendRetry(_ what: StaticString, _ rejection: Rejection) {
         append(what)
-        guard let seconds = refusal.retryAfterSeconds else { return append("; try again later.") }
+        guard let seconds = rejection.retryAfterSeconds else { return append("; try again later.") }
         append("; try again in ", seconds)
         append(seconds == 1 ? " second." : " seconds.")
     }
@@ -234,7 +234,7 @@ extension [UInt8] {
     }
 }
 
-extension Refusal {
+extension Rejection {
     /// The `message` for `not_permitted`.
     fileprivate var sentenceOfPermission: StaticString {
         switch field {
@@ -245,7 +245,7 @@ extension Refusal {
     }
 }
 
-extension Refusal.Field {
+extension Rejection.Field {
     /// The kind of value that the parameter takes.
     fileprivate var kind: StaticString {
         switch self {

@@ -146,8 +146,8 @@ extension WhyFate.What {
         case .waiting: "waiting"
         case .dropped: "dropped"
         case .uncertain: "uncertain"
-        case .gaveWay: "gave_way"
-        case .underWay: "under_way"
+        case .replaced: "replaced"
+        case .inProgress: "in_progress"
         }
     }
 }

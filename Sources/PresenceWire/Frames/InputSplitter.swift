@@ -216,7 +216,7 @@ extension InputOutcome {
         switch outcome {
         case .needMore: self = .needMore
         case .request(let request): self = .upgrade(request)
-        case .refused(let error): self = .violation(.request(error))
+        case .rejected(let error): self = .violation(.request(error))
         }
     }
 

@@ -12,7 +12,7 @@ public struct MethodCall: Sendable {
     /// A JSON object with further parameters; nil: there is none.
     public var body: [UInt8]?
     /// The members of the body that are parameters. Others are ignored.
-    public var bodyMembers: [Refusal.Field] = []
+    public var bodyMembers: [Rejection.Field] = []
 
     /// A call without parameters.
     public init(_ method: MethodName) {
@@ -22,12 +22,12 @@ public struct MethodCall: Sendable {
     /// A parameter.
     public struct Argument: Sendable {
         /// Which one.
-        public var field: Refusal.Field
+        public var field: Rejection.Field
         /// Its value.
         public var value: Value
 
         /// A parameter with this value.
-        public init(_ field: Refusal.Field, _ value: Value) {
+        public init(_ field: Rejection.Field, _ value: Value) {
             self.field = field
             self.value = value
         }
@@ -83,15 +83,15 @@ public enum ResultForm: Sendable {
 /// Why a call is not made.
 public enum MethodCallError: Error, Hashable, Sendable {
     /// The body is no object of parameters.
-    case body(BodyFault)
+    case body(BodyError)
     /// The parameters have more bytes than a frame.
     case tooLong(bytesMax: Int)
     /// A parameter is invalid.
-    case refused(Refusal)
+    case rejected(Rejection)
 }
 
 /// What is wrong with a body.
-public enum BodyFault: Hashable, Sendable {
+public enum BodyError: Error, Hashable {
     case invalidUTF8
     /// Not a single JSON value.
     case invalidJSON

@@ -13,15 +13,15 @@ extension RequestDecoder {
         begin(textBytes: (call.body?.count ?? 0) + call.argumentTextBytes)
         if let error = parse(call.body, members: call.bodyMembers) { throw .body(error) }
         for argument in call.arguments { add(argument) }
-        do throws(Refusal) {
+        do throws(Rejection) {
             try checkDuplicates()
             return try readParams(of: call.method)
         } catch {
-            throw .refused(error)
+            throw .rejected(error)
         }
     }
 
-    private mutating func parse(_ body: [UInt8]?, members: [Refusal.Field]) -> BodyFault? {
+    private mutating func parse(_ body: [UInt8]?, members: [Rejection.Field]) -> BodyError? {
         let known = members.map { csj_word(Word($0.rawValue)) }
         let status: csj_status
         if let body {

@@ -10,7 +10,7 @@ enum ContactVerb {
 
 // The parameters of the methods about relationships.
 extension RequestDecoder {
-    mutating func readRelate() throws(Refusal) -> Command {
+    mutating func readRelate() throws(Rejection) -> Command {
         let account = try readAccount()
         let contact = try required(
             readName(.contact, bytesMax: limits.accountBytesMax), .contact)
@@ -27,7 +27,7 @@ extension RequestDecoder {
         return .relate(account: account, contact: contact, action)
     }
 
-    private mutating func readLabel() throws(Refusal) -> ContactLabel {
+    private mutating func readLabel() throws(Rejection) -> ContactLabel {
         let bytesMax = ContactLabel.bytesMax
         let nameBytesMax = ContactLabel.nameBytesMax
         let name = try readName(.name, bytesMax: nameBytesMax).map { bytes($0) } ?? []
@@ -41,18 +41,18 @@ extension RequestDecoder {
         }
         guard let label = ContactLabel(name: name, groups: groups) else {
             let count = groups.reduce(name.count) { $0 + $1.count + 1 }
-            throw Refusal(.tooLong, field: .groups, limit: bytesMax, count: count)
+            throw Rejection(.tooLong, field: .groups, limit: bytesMax, count: count)
         }
         return label
     }
 
-    func readSetVisibility() throws(Refusal) -> Command {
+    func readSetVisibility() throws(Rejection) -> Command {
         .setVisibility(
             account: try readAccount(),
             try required(readWord(.visibility, vocabularies.visibilities), .visibility))
     }
 
-    func readAvailability() throws(Refusal) -> Availability {
+    func readAvailability() throws(Rejection) -> Availability {
         Availability(
             show: try readWord(.show, vocabularies.shows) ?? .available,
             priority: Int8(

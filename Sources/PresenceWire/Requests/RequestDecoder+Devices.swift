@@ -4,7 +4,7 @@ internal import PresenceCore
 extension RequestDecoder {
     /// Of the labels only the kinds of values are checked. The engine checks the rest, in the order
     /// that the protocol says.
-    mutating func readSetDevice() throws(Refusal) -> Command {
+    mutating func readSetDevice() throws(Rejection) -> Command {
         .setDevice(
             account: try readAccount(),
             SetDevice(

@@ -25,7 +25,7 @@ struct Vocabularies {
         Visibility.allCases.map { ($0.word.description, .some($0)) } + [("default", nil)])
     let feedBeginnings: Vocabulary<FeedBeginning> = Vocabulary([("now", .now)])
     let shows = Vocabulary(Show.allCases.map { ($0.word.description, $0) })
-    let parameters = Vocabulary(Refusal.Field.allCases.map { ($0.rawValue, $0) })
+    let parameters = Vocabulary(Rejection.Field.allCases.map { ($0.rawValue, $0) })
 }
 
 // Each is called once for a request, and inlined: a call of a function that only reads the decoder
@@ -79,21 +79,21 @@ extension RequestDecoder {
 
     /// Rejects what is not an object, has a duplicate key or too many keys.
     @inline(__always)
-    func checkParams(_ member: csj_member?) throws(Refusal) {
+    func checkParams(_ member: csj_member?) throws(Rejection) {
         guard let member else { return }
-        guard member.kind == CSJ_OBJECT else { throw Refusal(.wrongType, field: .params) }
+        guard member.kind == CSJ_OBJECT else { throw Rejection(.wrongType, field: .params) }
         try checkDuplicates()
         let params = params
         guard params.count <= Members.countMax else {
-            throw Refusal(
+            throw Rejection(
                 .tooMany, field: .params, limit: Members.countMax, count: params.count)
         }
     }
 
     /// Rejects duplicate keys.
-    func checkDuplicates() throws(Refusal) {
+    func checkDuplicates() throws(Rejection) {
         guard let index = params.duplicate else { return }
-        throw Refusal(
+        throw Rejection(
             .duplicateField, field: vocabularies.parameters[params[index].key] ?? .params)
     }
 

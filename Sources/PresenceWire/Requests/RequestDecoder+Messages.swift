@@ -4,7 +4,7 @@ internal import PresenceCore
 extension RequestDecoder {
     /// A client may name fewer accounts than an app server. The decoder does not know who asks: the
     /// engine checks that.
-    mutating func readSend() throws(Refusal) -> Command {
+    mutating func readSend() throws(Rejection) -> Command {
         let account = try readAccount()
         let recipients = try readRecipients()
         let body = try readBody()
@@ -20,34 +20,34 @@ extension RequestDecoder {
     }
 
     /// Exactly one of `accounts`, `aliases`, and tags.
-    private mutating func readRecipients() throws(Refusal) -> Recipients {
+    private mutating func readRecipients() throws(Rejection) -> Recipients {
         let accounts = try readNames(
             .accounts, countMax: limits.accountsPerSendOfAppServersMax)
         let aliases = try readLabels(.aliases, countMax: Limits.aliasesPerSendMax)
         let tags = try readTags()
         let device = try readName(.device, bytesMax: limits.deviceBytesMax)
         guard device == nil || accounts?.count == 1 else {
-            throw Refusal(.outOfRange, field: .device)
+            throw Rejection(.outOfRange, field: .device)
         }
         switch (accounts, aliases, tags) {
         case (let accounts?, nil, nil):
             return device.map { .device($0, of: accounts) } ?? .accounts(accounts)
         case (nil, let aliases?, nil): return .aliases(aliases)
         case (nil, nil, let tags?): return .tags(tags)
-        case (nil, nil, nil): throw Refusal(.missingField, field: .accounts)
-        case (_, .some, _): throw Refusal(.duplicateField, field: .aliases)
+        case (nil, nil, nil): throw Rejection(.missingField, field: .accounts)
+        case (_, .some, _): throw Rejection(.duplicateField, field: .aliases)
         case (_, nil, let tags?):
-            throw Refusal(.duplicateField, field: tags.any == nil ? .tagsAll : .tags)
+            throw Rejection(.duplicateField, field: tags.any == nil ? .tagsAll : .tags)
         }
     }
 
     /// Those of `tagsNot` alone select nothing.
-    private mutating func readTags() throws(Refusal) -> Recipients.Tags? {
+    private mutating func readTags() throws(Rejection) -> Recipients.Tags? {
         let any = try readLabels(.tags, countMax: Limits.tagsPerSendMax)
         let all = try readLabels(.tagsAll, countMax: Limits.tagsPerSendMax)
         let not = try readLabels(.tagsNot, countMax: Limits.tagsPerSendMax)
         guard any != nil || all != nil else {
-            if not != nil { throw Refusal(.missingField, field: .tags) }
+            if not != nil { throw Rejection(.missingField, field: .tags) }
             return nil
         }
         return Recipients.Tags(any: any, all: all, not: not)
@@ -56,38 +56,38 @@ extension RequestDecoder {
     /// A label that no device can have is one that no device has.
     private mutating func readLabels(
         _ parameter: Parameter, countMax: Int
-    ) throws(Refusal) -> NameList? {
+    ) throws(Rejection) -> NameList? {
         try readNames(parameter, countMax: countMax, bytesMax: Limits.labelBytesMax)
     }
 
-    func readTake() throws(Refusal) -> Command {
+    func readTake() throws(Rejection) -> Command {
         let text = try required(readText(.id), .id)
         guard let number = Base32.value(of: self.text, at: text) else {
-            throw Refusal(.outOfRange, field: .id)
+            throw Rejection(.outOfRange, field: .id)
         }
         return .take(MessageID(number: number))
     }
 
-    private func readBody() throws(Refusal) -> ByteRange {
+    private func readBody() throws(Rejection) -> ByteRange {
         let body = try required(readText(.body), .body)
         guard body.count > 0 else {
-            throw Refusal(.outOfRange, field: .body, min: 1, max: limits.messageBytesMax)
+            throw Rejection(.outOfRange, field: .body, min: 1, max: limits.messageBytesMax)
         }
         return body
     }
 
     /// `body` and `ext` have one limit.
-    private func checkSize(of body: ByteRange, _ ext: ByteRange?) throws(Refusal) {
+    private func checkSize(of body: ByteRange, _ ext: ByteRange?) throws(Rejection) {
         let count = Int(body.count) + Int(ext?.count ?? 0)
         guard count <= limits.messageBytesMax else {
-            throw Refusal(.tooLong, field: .body, limit: limits.messageBytesMax, count: count)
+            throw Rejection(.tooLong, field: .body, limit: limits.messageBytesMax, count: count)
         }
     }
 
-    private func readRef() throws(Refusal) -> ByteRange? {
+    private func readRef() throws(Rejection) -> ByteRange? {
         guard let ref = try readText(.ref, bytesMax: limits.refBytesMax) else { return nil }
         guard ref.count > 0 else {
-            throw Refusal(.outOfRange, field: .ref, min: 1, max: limits.refBytesMax)
+            throw Rejection(.outOfRange, field: .ref, min: 1, max: limits.refBytesMax)
         }
         return ref
     }

@@ -4,7 +4,7 @@ internal import PresenceCore
 
 extension RequestDecoder {
     /// Reads the parameters of a method.
-    mutating func readParams(of method: MethodName) throws(Refusal) -> Method {
+    mutating func readParams(of method: MethodName) throws(Rejection) -> Method {
         switch method {
         case .login: .login(try readLogin())
         case .refresh: .refresh(RefreshRequest(token: try required(readText(.token), .token)))
@@ -44,7 +44,7 @@ extension RequestDecoder {
         }
     }
 
-    private func readLogin() throws(Refusal) -> LoginRequest {
+    private func readLogin() throws(Rejection) -> LoginRequest {
         let client = try readWord(.client, vocabularies.clients)
         let credential = try readCredential(client: client)
         let device = try readName(.device, bytesMax: limits.deviceBytesMax)
@@ -63,13 +63,13 @@ extension RequestDecoder {
     }
 
     /// Exactly one credential: with two, two parties might check different ones.
-    private func readCredential(client: ClientKind?) throws(Refusal) -> Credential {
+    private func readCredential(client: ClientKind?) throws(Rejection) -> Credential {
         let token = try readText(.token)
         let account = try readName(.account, bytesMax: limits.accountBytesMax)
         let key = try readText(.key)
         if let password = try readText(.password) {
             guard token == nil, key == nil else {
-                throw Refusal(.duplicateField, field: .password)
+                throw Rejection(.duplicateField, field: .password)
             }
             return .password(account: try required(account, .account), password: password)
         }
@@ -78,21 +78,21 @@ extension RequestDecoder {
         case (nil, let account?, nil): return .account(account)
         case (nil, nil, let key?): return .key(key)
         case (nil, nil, nil):
-            guard client == .server else { throw Refusal(.missingField, field: .token) }
+            guard client == .server else { throw Rejection(.missingField, field: .token) }
             return .appServer
         default:
-            throw Refusal(.duplicateField, field: key == nil ? .account : .key)
+            throw Rejection(.duplicateField, field: key == nil ? .account : .key)
         }
     }
 
     /// What may be a password is decided where it is prepared.
-    private func readPasswordChange(isRemoval: Bool) throws(Refusal) -> PasswordChange {
+    private func readPasswordChange(isRemoval: Bool) throws(Rejection) -> PasswordChange {
         PasswordChange(
             account: try required(readAccount(), .account),
             password: isRemoval ? nil : try required(readText(.password), .password))
     }
 
-    private mutating func readSubscribe() throws(Refusal) -> Command {
+    private mutating func readSubscribe() throws(Rejection) -> Command {
         .subscribe(
             account: try readAccount(),
             Subscribe(
@@ -105,14 +105,14 @@ extension RequestDecoder {
                 answer: try readFlag(.sync) == true ? .withStates : .withoutStates))
     }
 
-    private mutating func readUnsubscribe() throws(Refusal) -> Command {
+    private mutating func readUnsubscribe() throws(Rejection) -> Command {
         .unsubscribe(
             account: try readAccount(),
             Unsubscribe(
                 type: try required(readType(), .type), publishers: try readPublishers()))
     }
 
-    private mutating func readSubscriptions() throws(Refusal) -> Command {
+    private mutating func readSubscriptions() throws(Rejection) -> Command {
         .subscriptions(
             account: try readAccount(),
             ListSubscriptions(
@@ -120,7 +120,7 @@ extension RequestDecoder {
                 entriesMax: try readEntriesMax()))
     }
 
-    private func readPublish() throws(Refusal) -> Command {
+    private func readPublish() throws(Rejection) -> Command {
         .publish(
             account: try readAccount(),
             Publish(
@@ -134,18 +134,18 @@ extension RequestDecoder {
                 ownSessions: try readFlag(.sync) == false ? .excluded : .included))
     }
 
-    private func readClear() throws(Refusal) -> Command {
+    private func readClear() throws(Rejection) -> Command {
         .clear(account: try readAccount(), try required(readType(), .type))
     }
 
-    private mutating func readQuery() throws(Refusal) -> Command {
+    private mutating func readQuery() throws(Rejection) -> Command {
         .query(
             try required(readType(), .type),
             accounts: try required(
                 readNames(.accounts, countMax: limits.accountsPerQueryMax), .accounts))
     }
 
-    private func readSubscribers() throws(Refusal) -> Command {
+    private func readSubscribers() throws(Rejection) -> Command {
         .subscribers(
             ListSubscribers(
                 type: try required(readType(), .type),
@@ -155,7 +155,7 @@ extension RequestDecoder {
                 entriesMax: try readEntriesMax()))
     }
 
-    private func readKick() throws(Refusal) -> Command {
+    private func readKick() throws(Rejection) -> Command {
         .kick(
             Kick(
                 account: try required(readAccount(), .account),
@@ -163,16 +163,16 @@ extension RequestDecoder {
                 reason: try readText(.reason, bytesMax: limits.kickReasonBytesMax)))
     }
 
-    private func readFeedBeginning() throws(Refusal) -> FeedBeginning {
+    private func readFeedBeginning() throws(Rejection) -> FeedBeginning {
         let cursor = try readText(.cursor)
         if let beginning = try readWord(.from, vocabularies.feedBeginnings) {
-            guard cursor == nil else { throw Refusal(.duplicateField, field: .from) }
+            guard cursor == nil else { throw Rejection(.duplicateField, field: .from) }
             return beginning
         }
         return cursor.flatMap { FeedCursor(text, at: $0) }.map { .after($0) } ?? .snapshot
     }
 
-    private func readWhy() throws(Refusal) -> WhyRequest {
+    private func readWhy() throws(Rejection) -> WhyRequest {
         WhyRequest(
             subscriber: try required(
                 readName(.subscriber, bytesMax: limits.accountBytesMax), .subscriber),
@@ -181,21 +181,21 @@ extension RequestDecoder {
             type: try required(readType(), .type))
     }
 
-    private func readTop() throws(Refusal) -> TopRequest {
+    private func readTop() throws(Rejection) -> TopRequest {
         TopRequest(
             entriesMax: try readInteger(.limit, min: 1, max: TopRequest.entriesMaxMax)
                 ?? TopRequest.entriesMaxDefault)
     }
 
-    func readAccount() throws(Refusal) -> ByteRange? {
+    func readAccount() throws(Rejection) -> ByteRange? {
         try readName(.account, bytesMax: limits.accountBytesMax)
     }
 
-    private mutating func readPublishers() throws(Refusal) -> NameList? {
+    private mutating func readPublishers() throws(Rejection) -> NameList? {
         try readNames(.publishers, countMax: limits.publishersPerRequestMax)
     }
 
-    private func readEntriesMax() throws(Refusal) -> Int {
+    private func readEntriesMax() throws(Rejection) -> Int {
         try readInteger(.limit, min: 1, max: limits.pageEntriesMax)
             ?? limits.pageEntriesDefault
     }

@@ -9,13 +9,13 @@ extension RequestDecoder {
     /// Duplicates count once, at their first position.
     mutating func readNames(
         _ parameter: Parameter, countMax: Int, bytesMax: Int? = nil
-    ) throws(Refusal) -> NameList? {
+    ) throws(Rejection) -> NameList? {
         guard let member = params[parameter.key] else { return nil }
         guard member.kind == CSJ_ARRAY else {
-            throw Refusal(.wrongType, field: parameter.field)
+            throw Rejection(.wrongType, field: parameter.field)
         }
         guard member.count > 0 else {
-            throw Refusal(.outOfRange, field: parameter.field, min: 1, max: countMax)
+            throw Rejection(.outOfRange, field: parameter.field, min: 1, max: countMax)
         }
         let start = names.count
         let elements = elements
@@ -23,7 +23,7 @@ extension RequestDecoder {
         for index in Int(member.start)..<Int(member.start) + Int(member.count) {
             let element = elements[index]
             guard element.kind == CSJ_STRING else {
-                throw Refusal(.wrongType, field: parameter.field)
+                throw Rejection(.wrongType, field: parameter.field)
             }
             let range = ByteRange(start: Int32(element.start), count: Int32(element.count))
             try checkName(range, parameter, bytesMax: bytesMax ?? limits.accountBytesMax)
@@ -31,7 +31,7 @@ extension RequestDecoder {
                 continue
             }
             guard names.count - start < countMax else {
-                throw Refusal(.tooMany, field: parameter.field, limit: countMax)
+                throw Rejection(.tooMany, field: parameter.field, limit: countMax)
             }
             names.append(range)
             nameSet.insertLast(hash: element.hash, names.count - start)
@@ -40,17 +40,17 @@ extension RequestDecoder {
     }
 
     /// Reads a list of texts of any kind, with repeats.
-    mutating func readTexts(_ parameter: Parameter) throws(Refusal) -> NameList? {
+    mutating func readTexts(_ parameter: Parameter) throws(Rejection) -> NameList? {
         guard let member = params[parameter.key] else { return nil }
         guard member.kind == CSJ_ARRAY else {
-            throw Refusal(.wrongType, field: parameter.field)
+            throw Rejection(.wrongType, field: parameter.field)
         }
         let start = names.count
         let elements = elements
         for index in Int(member.start)..<Int(member.start) + Int(member.count) {
             let element = elements[index]
             guard element.kind == CSJ_STRING else {
-                throw Refusal(.wrongType, field: parameter.field)
+                throw Rejection(.wrongType, field: parameter.field)
             }
             names.append(ByteRange(start: Int32(element.start), count: Int32(element.count)))
         }
@@ -61,13 +61,13 @@ extension RequestDecoder {
     /// characters (C0, DEL and C1).
     func checkName(
         _ range: ByteRange, _ parameter: Parameter, bytesMax: Int
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         guard range.count <= bytesMax else {
-            throw Refusal(
+            throw Rejection(
                 .tooLong, field: parameter.field, limit: bytesMax, count: Int(range.count))
         }
         guard isName(range) else {
-            throw Refusal(.invalidName, field: parameter.field, limit: bytesMax)
+            throw Rejection(.invalidName, field: parameter.field, limit: bytesMax)
         }
     }
 

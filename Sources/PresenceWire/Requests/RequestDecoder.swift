@@ -161,11 +161,11 @@ public struct RequestDecoder: ~Copyable {
     private mutating func decode(
         _ method: MethodName, params: csj_member?, id: RequestID
     ) -> Result<Request, RequestError> {
-        do throws(Refusal) {
+        do throws(Rejection) {
             try checkParams(params)
             return .success(Request(id: id, method: try readParams(of: method)))
         } catch {
-            return .failure(RequestError(id: id, cause: .refused(error), method: method))
+            return .failure(RequestError(id: id, cause: .rejected(error), method: method))
         }
     }
 

@@ -19,7 +19,7 @@ public struct RequestError: Error, Hashable, Sendable {
     /// What is wrong: the request object or its parameters.
     public enum Cause: Hashable, Sendable {
         case envelope(EnvelopeError)
-        case refused(Refusal)
+        case rejected(Rejection)
     }
 }
 

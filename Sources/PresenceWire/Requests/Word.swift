@@ -53,10 +53,10 @@ struct Vocabulary<Meaning> {
 
 /// A parameter and its key on the wire.
 struct Parameter {
-    let field: Refusal.Field
+    let field: Rejection.Field
     let key: Word
 
-    private init(_ field: Refusal.Field) {
+    private init(_ field: Rejection.Field) {
         self.field = field
         self.key = Word(field.rawValue)
     }

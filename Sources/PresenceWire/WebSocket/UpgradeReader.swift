@@ -12,7 +12,7 @@ public enum UpgradeOutcome: Hashable, Sendable {
     /// A valid request for a WebSocket. What follows it is frames, once it has been answered.
     case request(UpgradeRequest)
     /// Nothing after it is read.
-    case refused(UpgradeError)
+    case rejected(UpgradeError)
 }
 
 /// Reads a request for a WebSocket.
@@ -55,7 +55,7 @@ public struct UpgradeReader: Sendable {
                 guard try take(byte) else { continue }
                 return .request(try UpgradeRequest(head[...]))
             } catch {
-                return .refused(error)
+                return .rejected(error)
             }
         }
         return .needMore

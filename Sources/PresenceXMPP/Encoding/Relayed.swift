@@ -47,7 +47,7 @@ extension StanzaTemplate {
     }
 
     /// Appends the address in the form that clients are sent of every JID, not as it was written:
-    /// one that refuses it may drop its connection.
+    /// one that rejects it may drop its connection.
     private mutating func appendReceiver(of stanza: XMLElement) {
         guard let jid = stanza.attribute("to").flatMap({ JID($0) }),
             let account = jid.localpart.flatMap({ Localpart.account(of: $0) })

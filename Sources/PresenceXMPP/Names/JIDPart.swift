@@ -1,9 +1,9 @@
 // Names as parts of JIDs, and back, one to one.
 //
 // Clients prepare the parts of a JID, some by RFC 7622 and some by RFC 6122, which knows Unicode
-// 3.2: they compose and decompose, may lower letters, and refuse characters. One that refuses the
+// 3.2: they compose and decompose, may lower letters, and reject characters. One that rejects the
 // `from` of a stanza may drop its connection (slixmpp does). So only what none of them changes or
-// refuses stands for itself. Every other byte of the name is `\` and two hexadecimal digits, which
+// rejects stands for itself. Every other byte of the name is `\` and two hexadecimal digits, which
 // includes the ten escapes of XEP-0106.
 
 /// A part of a JID that has the name of an account or of a device.
@@ -105,7 +105,7 @@ enum JIDPart {
     }
 
     /// Whether a name has letters that are written from right to left and stand for themselves, and
-    /// nothing else. Beside others they are refused, depending on their order (RFC 3454, 6; RFC
+    /// nothing else. Beside others they are rejected, depending on their order (RFC 3454, 6; RFC
     /// 5893), so they are escaped there.
     private func isRightToLeft(_ name: ArraySlice<UInt8>) -> Bool {
         var rest = name
@@ -137,7 +137,7 @@ enum JIDPart {
         }
     }
 
-    /// What one of the RFCs refuses although it has nothing to compose and is no capital letter.
+    /// What one of the RFCs rejects although it has nothing to compose and is no capital letter.
     private static func isException(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         // Jamo, which compose with what is before them.

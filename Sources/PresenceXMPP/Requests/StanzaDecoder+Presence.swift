@@ -87,7 +87,7 @@ extension StanzaDecoder {
         }
     }
 
-    /// What a presence says of its device. A presence is never refused for its content: its device
+    /// What a presence says of its device. A presence is never rejected for its content: its device
     /// would stay offline, and its user would not know. What cannot be kept is left out, and a text
     /// is cut.
     private func availability(_ stanza: XMLElement, _ sender: StanzaSender) -> Availability {

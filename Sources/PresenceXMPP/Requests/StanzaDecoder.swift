@@ -12,7 +12,7 @@ public enum DecodedStanza: Hashable, Sendable {
     /// A valid request.
     case request(XMPPRequest, StanzaHead)
     /// Answer with this error.
-    case refused(StanzaError, StanzaHead)
+    case rejected(StanzaError, StanzaHead)
     /// The sender claims to be another: a stream error.
     case invalidFrom
 }
@@ -66,7 +66,7 @@ public struct StanzaDecoder: Sendable {
             return .request(request, head)
         } catch {
             let isAnswer = head.kind == .iq && Self.isAnswer(stanza)
-            return isError || isAnswer ? .request(.ignore, head) : .refused(error, head)
+            return isError || isAnswer ? .request(.ignore, head) : .rejected(error, head)
         }
     }
 

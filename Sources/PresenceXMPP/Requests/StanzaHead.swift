@@ -21,7 +21,7 @@ public struct StanzaHead: Hashable, Sendable {
         kind = stanza.kind
         id = stanza.element.attribute("id").map { Array($0) }
         to = stanza.element.attribute("to").map { Array($0) }
-        // A presence is not refused because its address was left empty: it is for all.
+        // A presence is not rejected because its address was left empty: it is for all.
         if kind == .presence, to == [] { to = nil }
     }
 }

@@ -19,14 +19,14 @@ public enum Heard {
     /// An authentication has failed; the output says why. If that was the last chance, the stream
     /// was closed with the error, as by `error`; else call again.
     case denied(SASLFailure, StreamError?)
-    /// Register an account; answer with `registered()` or `refuse(registration:)`.
+    /// Register an account; answer with `registered()` or `reject(registration:)`.
     case register(account: [UInt8], Password)
-    /// Begin the session of this device; answer with `bound()` or `refuse(bind:)`.
+    /// Begin the session of this device; answer with `bound()` or `reject(bind:)`.
     case bind(device: [UInt8])
     /// A stanza of a bound stream, and its tree. Read the tree before the next call of the stream.
     case request(XMPPRequest, StanzaHead, XMLElement)
     /// A stanza was answered with this error, which is in the output. Call again.
-    case refused(StanzaError)
+    case rejected(StanzaError)
     /// The client has ended the stream. Write the output and close the connection.
     case end
     /// The stream was closed. Write the output, which says why, and close the connection.
@@ -35,9 +35,9 @@ public enum Heard {
 
 /// A question about the account that a client has named.
 public enum Authentication: Hashable, Sendable {
-    /// Is this the password or token of the account? `authenticated()` or `refuse(_:)`.
+    /// Is this the password or token of the account? `authenticated()` or `reject(_:)`.
     case password(account: [UInt8], secret: [UInt8])
-    /// The keys of the account, or decoys; `challenge(with:)`, or `refuse(_:)` if none can be read.
+    /// The keys of the account, or decoys; `challenge(with:)`, or `reject(_:)` if none can be read.
     case keys(account: [UInt8])
 }
 

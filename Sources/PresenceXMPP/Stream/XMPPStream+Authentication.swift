@@ -7,10 +7,10 @@ internal import XML
 extension XMPPStream {
     mutating func hearAuth(_ element: XMLElement, _ settings: StreamSettings) -> Heard {
         // In the middle of an exchange. It is given up, and may begin again.
-        guard case .nothing = pending else { return refuseOnce(.malformedRequest) }
+        guard case .nothing = pending else { return rejectOnce(.malformedRequest) }
         let wished = element.attribute("mechanism") ?? []
         let mechanism = settings.mechanisms.first { $0.rawValue.utf8.elementsEqual(wished) }
-        guard let mechanism else { return refuseOnce(.invalidMechanism) }
+        guard let mechanism else { return rejectOnce(.invalidMechanism) }
         // Some clients break lines: RFC 2045 does, where RFC 4648 does not.
         let text = element.text.withoutWhiteSpace
         guard !text.isEmpty else {
@@ -20,7 +20,7 @@ extension XMPPStream {
         }
         // A single equals sign is data of no bytes, as opposed to no data.
         let data = text.isEqual(to: "=") ? [] : Base64.decoded(text)
-        guard let data else { return refuseOnce(.incorrectEncoding) }
+        guard let data else { return rejectOnce(.incorrectEncoding) }
         return begin(mechanism, data)
     }
 
@@ -28,7 +28,7 @@ extension XMPPStream {
         let state = pending
         pending = .nothing
         guard let data = Base64.decoded(element.text.withoutWhiteSpace) else {
-            return refuseOnce(.incorrectEncoding)
+            return rejectOnce(.incorrectEncoding)
         }
         switch state {
         case .initialResponse(let mechanism): return begin(mechanism, data)
@@ -37,8 +37,8 @@ extension XMPPStream {
                 let final = try challenge.verify(data)
                 succeed(account, final)
                 return .authenticated(challenge.hash)
-            } catch { return refuseOnce(SASLFailure(error)) }
-        default: return refuseOnce(.malformedRequest)
+            } catch { return rejectOnce(SASLFailure(error)) }
+        default: return rejectOnce(.malformedRequest)
         }
     }
 
@@ -47,24 +47,24 @@ extension XMPPStream {
             if let hash = mechanism.scramHash {
                 let request = try ScramRequest(reading: data)
                 guard let account = Localpart.account(of: request.name) else {
-                    return refuseOnce(.notAuthorized)
+                    return rejectOnce(.notAuthorized)
                 }
                 guard mayAct(as: request.authorization, account) else {
-                    return refuseOnce(.invalidAuthzid)
+                    return rejectOnce(.invalidAuthzid)
                 }
                 pending = .keys(request, hash, account: account)
                 return .authenticate(.keys(account: account))
             }
             let message = try PlainMessage(reading: data)
             guard let account = Localpart.account(of: message.name) else {
-                return refuseOnce(.notAuthorized)
+                return rejectOnce(.notAuthorized)
             }
             guard mayAct(as: message.authorization, account) else {
-                return refuseOnce(.invalidAuthzid)
+                return rejectOnce(.invalidAuthzid)
             }
             pending = .password(account: account)
             return .authenticate(.password(account: account, secret: message.secret))
-        } catch { return refuseOnce(SASLFailure(error)) }
+        } catch { return rejectOnce(SASLFailure(error)) }
     }
 
     /// Accounts act for themselves only.
@@ -89,7 +89,7 @@ extension XMPPStream {
     }
 
     /// Says that an authentication has failed, and closes the stream after the last chance.
-    mutating func refuseOnce(_ failure: SASLFailure, _ text: String = "") -> Heard {
+    mutating func rejectOnce(_ failure: SASLFailure, _ text: String = "") -> Heard {
         precondition(failures < Self.failuresMax, "a failure after the last chance")
         pending = .nothing
         failures += 1
@@ -120,9 +120,9 @@ extension XMPPStream {
 
     /// The account is not authenticated: returns `denied`, or `needMore` if none was to be. The
     /// text is for people, and fixed but for numbers.
-    public mutating func refuse(_ failure: SASLFailure, _ text: String = "") -> Heard {
+    public mutating func reject(_ failure: SASLFailure, _ text: String = "") -> Heard {
         switch pending {
-        case .password, .keys: return refuseOnce(failure, text)
+        case .password, .keys: return rejectOnce(failure, text)
         default: return .needMore
         }
     }

@@ -76,7 +76,7 @@ public enum StreamMessages {
         var finder = StanzaBoundaryFinder.behindHeader
         let end = unsafe finder.next(in: bytes.bytes, from: &offset, bytesMax: bytes.count)
         guard end == .stanza else {
-            // A client refuses it, as it would in a stream.
+            // A client rejects it, as it would in a stream.
             assertionFailure("the service has written no element")
             offset = bytes.count
             return start..<offset

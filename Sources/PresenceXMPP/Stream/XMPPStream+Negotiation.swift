@@ -37,7 +37,7 @@ extension XMPPStream {
     ) -> Heard {
         switch kind {
         case .startTLS: return startTLS(settings)
-        case .auth, .response, .abort: return refuseOnce(.encryptionRequired)
+        case .auth, .response, .abort: return rejectOnce(.encryptionRequired)
         default: return fail(StreamError(.policyViolation, "Begin with STARTTLS."))
         }
     }
@@ -50,7 +50,7 @@ extension XMPPStream {
         case .startTLS: return startTLS(settings)
         case .auth: return hearAuth(element, settings)
         case .response: return hearResponse(element)
-        case .abort: return refuseOnce(.aborted)
+        case .abort: return rejectOnce(.aborted)
         case .registration(let iq): return register(iq, settings)
         case .bind, .session, .stanza: return fail(StreamError(.notAuthorized))
         case .unknown, .notOffered, .error: return fail(StreamError(.unsupportedStanzaType))
@@ -87,25 +87,25 @@ extension XMPPStream {
         let typed = iq.payload.first("password", in: Namespace.register)?.text ?? []
         let bytesMax = settings.limits.accountBytesMax
         guard let account = Localpart.account(of: name), account.count <= bytesMax else {
-            let reason = Self.reason(toRefuse: name, bytesMax: bytesMax)
-            return refuse(registration: .notAcceptable(reason), iq)
+            let reason = Self.reason(toReject: name, bytesMax: bytesMax)
+            return reject(registration: .notAcceptable(reason), iq)
         }
         do throws(PasswordError) {
             let password = try Password(typed)
             pending = .registration(id: iq.id, password.remark)
             return .register(account: account, password)
-        } catch { return refuse(registration: .notAcceptable(error.sentence), iq) }
+        } catch { return reject(registration: .notAcceptable(error.sentence), iq) }
     }
 
     /// What is wrong with the name of an account, and what would be right.
-    private static func reason(toRefuse name: [UInt8], bytesMax: Int) -> String {
+    private static func reason(toReject name: [UInt8], bytesMax: Int) -> String {
         if name.isEmpty { return "A registration needs a `username`." }
         if name.count > bytesMax { return "A name has at most \(bytesMax) bytes." }
         return #"A name has letters, digits and !#$%*+,-.=_ only. Any other character is written "#
             + #"as \ and two hexadecimal digits for each of its bytes: a space as \20."#
     }
 
-    private mutating func refuse(
+    private mutating func reject(
         registration error: StanzaError, _ iq: StreamElement.IQ
     ) -> Heard {
         output.append(error, id: iq.id)
@@ -155,9 +155,9 @@ extension XMPPStream {
         precondition(phase == .bound && !client.device.isEmpty, "a stanza of no device")
         switch decoder.decode(stanza, from: client) {
         case .request(let request, let head): return .request(request, head, stanza.element)
-        case .refused(let error, let head):
+        case .rejected(let error, let head):
             output.append(error, head, to: client)
-            return .refused(error)
+            return .rejected(error)
         case .invalidFrom: return fail(StreamError(.invalidFrom))
         }
     }
@@ -179,7 +179,7 @@ extension XMPPStream {
     }
 
     /// The account was not registered.
-    public mutating func refuse(registration error: StanzaError) {
+    public mutating func reject(registration error: StanzaError) {
         guard case .registration(let id, _) = pending else { return }
         pending = .nothing
         output.append(error, id: id)
@@ -200,7 +200,7 @@ extension XMPPStream {
 
     /// The session has not begun. The client may bind again, but not without end: some clients do
     /// so at once. Returns the error with which the stream was closed after the last chance.
-    public mutating func refuse(bind error: StanzaError) -> StreamError? {
+    public mutating func reject(bind error: StanzaError) -> StreamError? {
         guard case .bind(let id, _) = pending else { return nil }
         pending = .nothing
         failures += 1

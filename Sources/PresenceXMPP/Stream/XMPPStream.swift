@@ -108,7 +108,7 @@ public struct XMPPStream: Sendable {
         case .needMore: return .needMore
         case .whiteSpace: return .keepAlive
         case .streamEnd: return end()
-        case .refused(let error): return fail(StreamError(of: error), settings, using: &random)
+        case .rejected(let error): return fail(StreamError(of: error), settings, using: &random)
         case .header(let part):
             do throws(XMLError) {
                 let header = try splitter.withBytes(of: part, in: chunk) {

@@ -13,7 +13,7 @@ struct DemoDirectory {
         isTemporary = chosen == nil
         let parent = FileManager.default.temporaryDirectory.path
         path = chosen ?? "\(parent)/\(Self.prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))"
-        if isTemporary { Self.removeLeftovers(in: parent) } else { try refuseThatOfAnother() }
+        if isTemporary { Self.removeLeftovers(in: parent) } else { try rejectThatOfAnother() }
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: !isTemporary,
@@ -28,7 +28,7 @@ struct DemoDirectory {
     private var keyPath: String { path + "/demo-push.key" }
 
     /// Each account of the demo needs no credentials. That must not happen to a real service.
-    private func refuseThatOfAnother() throws(CommandError) {
+    private func rejectThatOfAnother() throws(CommandError) {
         guard FileManager.default.fileExists(atPath: path + "/porchlight.sqlite"),
             !FileManager.default.fileExists(atPath: keyPath)
         else { return }

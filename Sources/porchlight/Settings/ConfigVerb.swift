@@ -30,7 +30,7 @@ struct ConfigVerb: ParsableCommand {
 
     func run() throws {
         guard !example else { return try announce(ExampleFile.text) }
-        let inForce = try refuse {
+        let inForce = try reject {
             let inForce = try flags.sources(file).read()
             let files = try ServiceFiles(inForce.settings, tickets: TLSFiles.makeTicketKeys())
             for warning in files.tls.warnings { note("Warning: \(warning)") }

@@ -30,8 +30,8 @@ struct KeyFiles: Sendable {
         let ofServers = Result { () throws(SettingsError) in
             try Self.serverKeys(settings, occasion)
         }
-        let faults = ofTokens.faults + ofServers.faults
-        guard faults.isEmpty else { throw SettingsError(faults) }
+        let messages = ofTokens.messages + ofServers.messages
+        guard messages.isEmpty else { throw SettingsError(messages) }
         tokenKeys = try ofTokens.get()
         let file = try ofServers.get()
         serverKeys = file?.keys ?? []
@@ -71,7 +71,7 @@ struct KeyFiles: Sendable {
         let content = try readSecretFile(source, place, occasion)
         switch waitFor({ await KeySet.read(content) }) {
         case .success(let keys): return .inFile(keys)
-        case .failure(let fault): throw SettingsError("The file \(source) \(place) \(fault)")
+        case .failure(let error): throw SettingsError("The file \(source) \(place) \(error)")
         }
     }
 

@@ -82,19 +82,21 @@ final class Reloading: Sendable {
             let ofFiles = before.keys.changes(to: next.keys).map(\.text)
             report(changes, ofFiles + before.tls.changes(to: next.tls), next.keys)
         } catch {
-            for fault in error.faults {
-                logger.error("settings refused, nothing was changed: \(fault)")
+            for message in error.messages {
+                logger.error("settings rejected, nothing was changed: \(message)")
             }
         }
     }
 
-    /// Logs why a restart with these settings would be refused. One that begins and fails is worse
+    /// Logs why a restart with these settings would be rejected. One that begins and fails is worse
     /// than one that is put off.
     private func warnOfRestart(with settings: ServiceSettings) {
         do throws(SettingsError) {
             _ = try ServiceFiles(settings, tickets: tickets, .reload)
         } catch {
-            for fault in error.faults { logger.error("a restart would be refused: \(fault)") }
+            for message in error.messages {
+                logger.error("a restart would be rejected: \(message)")
+            }
         }
     }
 

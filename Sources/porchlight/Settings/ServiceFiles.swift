@@ -27,8 +27,8 @@ struct ServiceFiles: Sendable {
         let tls = Result { () throws(SettingsError) in
             try TLSFiles(settings, tickets: tickets, occasion)
         }
-        let faults = keys.faults + webhooks.faults + push.faults + tls.faults
-        guard faults.isEmpty else { throw SettingsError(faults) }
+        let messages = keys.messages + webhooks.messages + push.messages + tls.messages
+        guard messages.isEmpty else { throw SettingsError(messages) }
         self.keys = try keys.get()
         self.webhooks = try webhooks.get()
         self.push = try push.get()
@@ -38,7 +38,7 @@ struct ServiceFiles: Sendable {
 
 extension Result where Failure == SettingsError {
     /// What is wrong, if anything is.
-    var faults: [String] {
-        if case .failure(let error) = self { error.faults } else { [] }
+    var messages: [String] {
+        if case .failure(let error) = self { error.messages } else { [] }
     }
 }

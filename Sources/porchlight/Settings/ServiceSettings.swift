@@ -140,7 +140,7 @@ extension LiveSettings {
             origins = newValue.map { text in
                 Set(
                     text.split { $0 == "," || $0 == " " }.map { word in
-                        // An invalid one is kept as it is: a rule refuses it.
+                        // An invalid one is kept as it is: a rule rejects it.
                         BrowserOrigin(word.utf8)?.bytes ?? Array(word.utf8)
                     })
             }
@@ -230,17 +230,17 @@ extension ServiceSettings {
     }
 }
 
-/// Why settings are refused: one sentence per fault.
+/// Why settings are rejected: one sentence per error.
 struct SettingsError: Error, CustomStringConvertible {
-    let faults: [String]
+    let messages: [String]
 
-    init(_ fault: String) {
-        faults = [fault]
+    init(_ message: String) {
+        messages = [message]
     }
 
-    init(_ faults: [String]) {
-        self.faults = faults
+    init(_ messages: [String]) {
+        self.messages = messages
     }
 
-    var description: String { faults.joined(separator: "\n") }
+    var description: String { messages.joined(separator: "\n") }
 }

@@ -45,7 +45,7 @@ struct Setting: Sendable {
         do throws(ValueError) {
             return try kind.value(of: text)
         } catch {
-            throw ValueError(fault: error.fault, remedy: expectation)
+            throw ValueError(reason: error.reason, remedy: expectation)
         }
     }
 
@@ -105,7 +105,7 @@ extension Setting {
     /// Why a text is not a value of a kind.
     struct ValueError: Error, Equatable {
         /// What is wrong with the text, such as `is out of range`.
-        let fault: String
+        let reason: String
         /// What would be right, such as `5 to 300 seconds`.
         let remedy: String
     }
@@ -182,7 +182,7 @@ extension Setting.Kind {
         }
     }
 
-    private func mismatch(_ fault: String) -> Setting.ValueError {
-        Setting.ValueError(fault: fault, remedy: expectation)
+    private func mismatch(_ reason: String) -> Setting.ValueError {
+        Setting.ValueError(reason: reason, remedy: expectation)
     }
 }

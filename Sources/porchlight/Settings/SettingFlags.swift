@@ -154,13 +154,13 @@ extension Setting {
     }
 }
 
-/// Runs a verb; prints faults of its settings one per line, with exit code 64.
-func refuse<T>(_ body: () throws -> T) throws -> T {
+/// Runs a verb; prints errors of its settings one per line, with exit code 64.
+func reject<T>(_ body: () throws -> T) throws -> T {
     do {
         return try body()
-    } catch let refusal as SettingsError {
-        for fault in refusal.faults {
-            note("Error: \(fault)")
+    } catch let rejection as SettingsError {
+        for message in rejection.messages {
+            note("Error: \(message)")
         }
         throw ExitCode.validationFailure
     }

@@ -1,4 +1,4 @@
-// Rules between settings. A rule names the settings it is about, so that a refusal can say where
+// Rules between settings. A rule names the settings it is about, so that a rejection can say where
 // each of them comes from.
 
 import CommandSupport
@@ -7,15 +7,15 @@ import PresenceServer
 
 /// Something that must hold between settings.
 struct SettingRule: Sendable {
-    /// The settings it is about, in the order in which a refusal names them.
+    /// The settings it is about, in the order in which a rejection names them.
     let names: [String]
     let holds: @Sendable (ServiceSettings) -> Bool
     /// A sentence without its full stop: what is wrong, and what would be right.
     let remedy: String
-    /// Which of the settings a refusal shows.
+    /// Which of the settings a rejection shows.
     var shown = Shown.given
 
-    /// Settings that a refusal shows with their values.
+    /// Settings that a rejection shows with their values.
     enum Shown {
         /// Those that are not at their default.
         case given

@@ -1,7 +1,7 @@
 // Where settings come from, and which of them are in force: file < environment < flags.
 //
 // Every source is checked completely, even where another overrides it: an invalid line in the file
-// that a flag hides would otherwise be found at the worst time. All faults are reported at once:
+// that a flag hides would otherwise be found at the worst time. All errors are reported at once:
 // those of the file in the order of its lines, then the environment, then flags.
 
 import CommandSupport
@@ -27,11 +27,11 @@ struct SettingSources: Sendable {
 
     /// Reads everything and returns the settings in force. A source overrides those before it.
     ///
-    /// - Throws: every fault, each with its place and what would be right.
+    /// - Throws: every error, each with its place and what would be right.
     func read(_ occasion: ReadOccasion = .startup) throws(SettingsError) -> SettingsInForce {
         var reading = SettingsReading()
         if let path { try SettingsFile(path: path, occasion).read(into: &reading) }
-        unknownVariables.forEach { reading.refuse($0) }
+        unknownVariables.forEach { reading.reject($0) }
         for setting in SettingTable.all {
             guard let text = environment[setting.variable] else { continue }
             reading.take(setting, text, from: .variable(setting.variable))
@@ -40,7 +40,7 @@ struct SettingSources: Sendable {
             guard let text = flags[setting.name] else { continue }
             reading.take(setting, text, from: .flag(setting.flag))
         }
-        guard reading.faults.isEmpty else { throw SettingsError(reading.faults) }
+        guard reading.messages.isEmpty else { throw SettingsError(reading.messages) }
         return try reading.inForce.checked()
     }
 
@@ -69,7 +69,7 @@ struct SettingSources: Sendable {
 /// What has been read from the sources so far.
 struct SettingsReading {
     private(set) var inForce = SettingsInForce()
-    private(set) var faults: [String] = []
+    private(set) var messages: [String] = []
 
     /// Puts a value into force, or notes why it is invalid.
     mutating func take(_ setting: Setting, _ text: String, from origin: SettingsInForce.Origin) {
@@ -78,13 +78,13 @@ struct SettingsReading {
                 value: try setting.value(of: text), origin: origin)
         } catch {
             let shown = setting.isSecret ? "(hidden)" : cut(text)
-            refuse("\(origin.label(of: setting))\(shown) \(error.fault): give \(error.remedy).")
+            reject("\(origin.label(of: setting))\(shown) \(error.reason): give \(error.remedy).")
         }
     }
 
-    /// Notes a fault.
-    mutating func refuse(_ fault: String) {
-        faults.append(fault)
+    /// Notes an error.
+    mutating func reject(_ message: String) {
+        messages.append(message)
     }
 }
 

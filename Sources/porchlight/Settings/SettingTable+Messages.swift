@@ -9,7 +9,7 @@ extension SettingTable {
         settings: [
             .choice(
                 "messages", \Live.engine.messages,
-                "Messages between accounts. off: their methods are refused; what waits stays."),
+                "Messages between accounts. off: their methods are rejected; what waits stays."),
             .count(
                 "message-bytes-max", \Live.limits.messageBytesMax, 1_024...131_072, .bytes,
                 "Length of a message's body and ext together in UTF-8."),

@@ -65,22 +65,22 @@ struct SettingsFile: Sendable {
             let place = "\(path):\(line.number)"
             let name = cut(line.name)
             if let first = firstLines[ExactText(line.name)] {
-                reading.refuse("\(place): \(name) is set twice, first in line \(first).")
+                reading.reject("\(place): \(name) is set twice, first in line \(first).")
             } else {
                 firstLines[ExactText(line.name)] = line.number
             }
             let setting = SettingTable.named(line.name)
             switch (line.content, setting) {
             case (.mapping, _):
-                reading.refuse(
+                reading.reject(
                     "\(place): \(name): settings do not nest: give a line `name: value` for each.")
             case (_, nil):
                 let known = suggestion(for: line.name, among: SettingTable.all.map(\.name))
-                reading.refuse("\(place): there is no setting \(name)\(known)")
+                reading.reject("\(place): there is no setting \(name)\(known)")
             case (.nothing, _?):
-                reading.refuse("\(place): \(name) has no value.")
+                reading.reject("\(place): \(name) has no value.")
             case (.list, let setting?):
-                reading.refuse(
+                reading.reject(
                     "\(place): \(name) has the wrong type: give \(setting.kind.expectation).")
             case (.text(let text), let setting?):
                 reading.take(setting, text, from: .file(place))
@@ -103,12 +103,12 @@ extension SettingsFile.Content {
 // MARK: YAML
 
 extension SettingsFile {
-    /// Duplicate keys beyond these hide the other faults of the file.
+    /// Duplicate keys beyond these hide the other errors of the file.
     fileprivate static let duplicatesMax = 100
 
     /// The document in a text.
     ///
-    /// Yams rejects a document with a duplicate key as a whole, which would hide all other faults.
+    /// Yams rejects a document with a duplicate key as a whole, which would hide all other errors.
     /// Therefore such a key is marked, and the text parsed again; `read` reports the duplicate.
     private static func root(of text: String, in path: String) throws(SettingsError) -> Node? {
         var text = text
@@ -119,7 +119,7 @@ extension SettingsFile {
             } catch let error as YamlError {
                 guard case .duplicatedKeysInMapping(let names, let context) = error,
                     let marked = text.markingDuplicate(number, names.first, at: context.mark)
-                else { throw SettingsError(fault(duplicate ?? error, in: path)) }
+                else { throw SettingsError(message(duplicate ?? error, in: path)) }
                 duplicate = duplicate ?? error
                 text = marked
             } catch {
@@ -129,7 +129,7 @@ extension SettingsFile {
         throw SettingsError("\(path) sets more than \(duplicatesMax) settings twice.")
     }
 
-    private static func fault(_ error: YamlError, in path: String) -> String {
+    private static func message(_ error: YamlError, in path: String) -> String {
         let verdict =
             path.lowercased().hasSuffix(".json") ? "this JSON cannot be read" : "this is not YAML"
         switch error {

@@ -57,14 +57,14 @@ struct SettingsInForce: Sendable {
     /// The same, if every rule holds.
     func checked() throws(SettingsError) -> SettingsInForce {
         let settings = settings
-        let faults = SettingRule.all.filter { !$0.holds(settings) }.map { rule in
+        let messages = SettingRule.all.filter { !$0.holds(settings) }.map { rule in
             "\(rule.remedy). In force: \(shown(of: rule))."
         }
-        guard faults.isEmpty else { throw SettingsError(faults) }
+        guard messages.isEmpty else { throw SettingsError(messages) }
         return self
     }
 
-    /// The settings that a refusal shows, with their values and where these come from.
+    /// The settings that a rejection shows, with their values and where these come from.
     private func shown(of rule: SettingRule) -> String {
         let settings = rule.names.compactMap(SettingTable.named)
         let given = settings.filter { origin(of: $0) != .standard }

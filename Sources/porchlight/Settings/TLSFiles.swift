@@ -97,7 +97,7 @@ struct TLSFiles: Sendable {
             ofCertificates
             + withoutCertificate.map {
                 "no certificate of tls-certificate is valid for \($0) of xmpp-domain: XMPP clients "
-                    + "will refuse to connect"
+                    + "will reject to connect"
             }
     }
 
@@ -121,7 +121,7 @@ struct TLSFiles: Sendable {
         _ occasion: ReadOccasion
     ) throws(SettingsError) -> [TLSCertificateFiles] {
         var files: [TLSCertificateFiles] = []
-        var faults: [String] = []
+        var messages: [String] = []
         for (certificate, key) in pairs {
             let chain = Result { () throws(SettingsError) in
                 try readSecretFile(certificate, places["tls-certificate"], occasion)
@@ -130,11 +130,11 @@ struct TLSFiles: Sendable {
                 try checkSecret(key, places["tls-key"])
                 return try readSecretFile(key, places["tls-key"], occasion)
             }
-            faults += chain.faults + secret.faults
-            guard faults.isEmpty else { continue }
+            messages += chain.messages + secret.messages
+            guard messages.isEmpty else { continue }
             files.append(TLSCertificateFiles(chain: try chain.get(), key: try secret.get()))
         }
-        guard faults.isEmpty else { throw SettingsError(faults) }
+        guard messages.isEmpty else { throw SettingsError(messages) }
         return files
     }
 
@@ -203,7 +203,7 @@ extension TLSFiles {
 }
 
 extension TLSCertificateError {
-    /// Whether the file of the key is at fault.
+    /// Whether the file of the key is invalid.
     fileprivate var isOfKey: Bool {
         switch self {
         case .encryptedKey, .malformedKey, .otherKey: true

@@ -1,10 +1,10 @@
 import PresenceCore
 
 extension Oracle {
-    /// Whose change it is; nil, and a refusal, where there is nobody.
+    /// Whose change it is; nil, and a rejection, where there is nobody.
     func subject(_ connection: ConnectionID) -> String? {
         guard let peer = peers[connection] else {
-            refuse(connection, .notLoggedIn)
+            reject(connection, .notLoggedIn)
             return nil
         }
         return peer.account
@@ -38,17 +38,17 @@ extension Oracle {
         guard let name = subject(connection) else { return }
         inTurn(connection, name) { [self] in
             let hidden = publishers.contains { $0 != name && visibility(of: $0) != .open }
-            guard !hidden else { return refuse(connection, .notPermitted) }
+            guard !hidden else { return reject(connection, .notPermitted) }
             let watches = accounts[name]?.watches ?? [:]
             let added = publishers.count { watches[Topic(publisher: $0, type: type)] == nil }
             guard watches.count + added <= settings.limits.subscriptionsPerAccountMax else {
-                return refuse(connection, .subscriptionQuota)
+                return reject(connection, .subscriptionQuota)
             }
             let isFull = publishers.contains { publisher in
                 let topic = Topic(publisher: publisher, type: type)
                 return !self.watches(name, topic) && !hasRoom(topic)
             }
-            guard !isFull else { return refuse(connection, .subscriberQuota) }
+            guard !isFull else { return reject(connection, .subscriberQuota) }
             let deadline = now + UInt64(seconds) * 1_000
             propose(
                 connection, name,
@@ -69,11 +69,11 @@ extension Oracle {
         return Set(now).union(soon.map(\.account)).count < limit
     }
 
-    /// Whether the account may publish or clear now; it is refused if it may not.
+    /// Whether the account may publish or clear now; it is rejected if it may not.
     func mayPublish(_ connection: ConnectionID, _ name: String) -> Bool {
         let isTaken = accounts[name, default: Account()].publishes
             .take(settings.publishPace, at: now)
-        if !isTaken { refuse(connection, .rateLimited) }
+        if !isTaken { reject(connection, .rateLimited) }
         return isTaken
     }
 
@@ -122,7 +122,7 @@ extension Oracle {
     func fail() {
         guard !pending.isEmpty else { return }
         let (connection, name, _) = pending.removeFirst()
-        refuse(connection, .storeUnavailable)
+        reject(connection, .storeUnavailable)
         settle(name)
     }
 

@@ -38,7 +38,7 @@ extension Oracle {
 
     func bind(_ connection: ConnectionID, _ name: String, _ device: String) {
         guard accounts[name, default: Account()].logins.take(settings.loginPace, at: now) else {
-            return refuse(connection, .rateLimited)
+            return reject(connection, .rateLimited)
         }
         var known = accounts[name]?.sessions.firstIndex { $0.device == device }
         if let place = known, accounts[name]?.sessions[place].client != .xmpp {
@@ -64,7 +64,7 @@ extension Oracle {
             accounts[name]?.hidden[place].connection = connection
             accounts[name]?.hidden[place].isInterested = false
         } else {
-            guard makeRoom(name, for: .xmpp) else { return refuse(connection, .sessionQuota) }
+            guard makeRoom(name, for: .xmpp) else { return reject(connection, .sessionQuota) }
             accounts[name]?.hidden.append(
                 Session(
                     device: device, client: .xmpp, reach: .connection, hearsContacts: true,

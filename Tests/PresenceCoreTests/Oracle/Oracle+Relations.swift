@@ -120,14 +120,14 @@ extension Oracle {
     func relate(_ connection: ConnectionID, _ contact: String, _ action: ContactAction) {
         guard let name = subject(connection) else { return }
         inTurn(connection, name, with: contact) { [self] in
-            guard contact != name else { return refuse(connection, .notPermitted) }
+            guard contact != name else { return reject(connection, .notPermitted) }
             let (own, other) = outcome(name, contact, action)
             let adds = isAsked(own) && !isAsked(keeping(name, contact))
             let contacts = contacts(of: name)
             if own.isListed, !contacts.contains(contact),
                 contacts.count >= settings.limits.contactsPerAccountMax
             {
-                return refuse(connection, .contactQuota)
+                return reject(connection, .contactQuota)
             }
             let requestsMax = settings.limits.requestsPerAccountMax
             let isKnown = self.contacts(of: contact).contains(name)
@@ -135,10 +135,10 @@ extension Oracle {
                 requests(to: contact) >= requestsMax
                     || !isKnown && requests(to: contact, by: .strangers) >= (requestsMax + 1) / 2
             {
-                return refuse(connection, .requestQuota)
+                return reject(connection, .requestQuota)
             }
             if action == .remove, !contacts.contains(contact) {
-                return refuse(connection, .unknownContact)
+                return reject(connection, .unknownContact)
             }
             guard mayPublish(connection, name) else { return }
             if own == keeping(name, contact), other == keeping(contact, name) {

@@ -5,10 +5,10 @@ extension Oracle {
         _ connection: ConnectionID, _ name: String, _ device: String, _ client: ClientKind,
         reach: Reach, sync: LoginList, hearsContacts: Bool = false
     ) {
-        guard peers[connection] == nil else { return refuse(connection, .alreadyLoggedIn) }
+        guard peers[connection] == nil else { return reject(connection, .alreadyLoggedIn) }
         let topic = Topic(publisher: name, type: 1)
         guard accounts[name, default: Account()].logins.take(settings.loginPace, at: now) else {
-            return refuse(connection, .rateLimited)
+            return reject(connection, .rateLimited)
         }
         var account = accounts[name] ?? Account()
         var isNoticed = true
@@ -45,7 +45,7 @@ extension Oracle {
                 account.hidden.remove(at: known)
             } else {
                 accounts[name] = account
-                guard makeRoom(name, for: client) else { return refuse(connection, .sessionQuota) }
+                guard makeRoom(name, for: client) else { return reject(connection, .sessionQuota) }
                 account = accounts[name] ?? Account()
             }
             account.sessions.append(
@@ -86,7 +86,7 @@ extension Oracle {
     }
 
     func logout(_ connection: ConnectionID) {
-        guard let peer = peers[connection] else { return refuse(connection, .notLoggedIn) }
+        guard let peer = peers[connection] else { return reject(connection, .notLoggedIn) }
         note(.loggedOut, connection)
         note(.closed(nil), connection)
         peers[connection] = nil
@@ -141,7 +141,7 @@ extension Oracle {
     }
 
     func kick(_ connection: ConnectionID, _ name: String, device: String?) {
-        guard peers[connection]?.account == nil else { return refuse(connection, .forbidden) }
+        guard peers[connection]?.account == nil else { return reject(connection, .forbidden) }
         var kicked = 0
         while let place = accounts[name]?.sessions.firstIndex(where: {
             device == nil || $0.device == device
@@ -164,8 +164,8 @@ extension Oracle {
         note(.kicked(kicked), connection)
     }
 
-    func refuse(_ connection: ConnectionID, _ reason: Refusal.Reason) {
-        note(.refused(reason), connection)
+    func reject(_ connection: ConnectionID, _ reason: Rejection.Reason) {
+        note(.rejected(reason), connection)
     }
 
     func place(of connection: ConnectionID, in name: String) -> Int? {

@@ -7,7 +7,7 @@ enum Seen: Hashable {
     case synced(Int)
     case expired(type: Int, publishers: [String], cause: SubscriptionEnd = .expired)
     case closed(CloseReason?)
-    case refused(Refusal.Reason)
+    case rejected(Rejection.Reason)
     case loggedIn(account: String, subscriptions: Int, waiting: Int? = nil)
     case loggedInAppServer
     case refreshed

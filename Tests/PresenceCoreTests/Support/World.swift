@@ -327,8 +327,8 @@ final class World {
             if case .subscribed(_, _, let states?) = answer {
                 for event in batch.events[states] { learn(batch.state(event), event, connection) }
             }
-        case .refuse(let connection, let refusal):
-            note(.refused(refusal.reason), for: connection)
+        case .reject(let connection, let rejection):
+            note(.rejected(rejection.reason), for: connection)
         case .deliver(let event, let topic, let receivers):
             let event = batch.events[event]
             lastDelivered = (topic, event.seq)

@@ -14,7 +14,7 @@ struct Credentials: Authenticator {
     /// Accounts, by token; each holds for ten minutes from when it is shown, and 30 s.
     var tokens: [String: String] = [:]
     /// What is wrong with others.
-    var fault = CredentialError.signature
+    var error = CredentialError.signature
     /// Where judges wait.
     var gate: Gate?
 
@@ -29,7 +29,7 @@ struct Credentials: Authenticator {
     func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
         await gate?.pass()
         guard let account = tokens[String(decoding: token, as: UTF8.self)] else {
-            return .failure(fault)
+            return .failure(error)
         }
         let end = now.milliseconds + Self.lifeMilliseconds
         let term = TokenTerm(

@@ -144,12 +144,12 @@ extension Client {
             ])
     }
 
-    /// The reason and code of the refusal that the call must meet.
-    func refusal(_ method: String, _ params: JSON = [:]) -> String {
+    /// The reason and code of the rejection that the call must meet.
+    func rejection(_ method: String, _ params: JSON = [:]) -> String {
         do {
             let result = try call(method, params)
-            return "not refused: \(result.text)"
-        } catch .refused(let reply) {
+            return "not rejected: \(result.text)"
+        } catch .rejected(let reply) {
             return "\(reply.code) \(reply.reason)"
         } catch {
             return "\(error)"

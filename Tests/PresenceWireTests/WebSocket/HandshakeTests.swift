@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: UpgradeError.allCases)
-    func `is refused in HTTP, with the length of the text`(error: UpgradeError) throws {
+    func `is rejected in HTTP, with the length of the text`(error: UpgradeError) throws {
         var bytes: [UInt8] = []
         bytes.appendAnswer(error)
         let text = String(decoding: bytes, as: UTF8.self)

@@ -73,7 +73,7 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
         let line = "GET /xmpp HTTP/1.1"
         let offer = "Sec-WebSocket-Protocol: porchlight.v1, xmpp"
         guard case .request(let request) = outcome(head(line, validFields + [offer])) else {
-            Issue.record("refused")
+            Issue.record("rejected")
             return
         }
         #expect(request.target == .xmpp && request.offersSubprotocol)
@@ -83,15 +83,15 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
             String(decoding: answer, as: UTF8.self).hasSuffix(
                 "\r\nSec-WebSocket-Protocol: xmpp\r\n\r\n"))
         for fields in [[], ["Sec-WebSocket-Protocol: porchlight.v1"]] {
-            #expect(outcome(head(line, validFields + fields)) == .refused(.subprotocolOfXMPP))
+            #expect(outcome(head(line, validFields + fields)) == .rejected(.subprotocolOfXMPP))
         }
         let native = head(validFields + ["Sec-WebSocket-Protocol: xmpp"])
-        #expect(outcome(native) == .refused(.subprotocol))
+        #expect(outcome(native) == .rejected(.subprotocol))
     }
 
     @Test func `need not name a subprotocol or an origin`() {
         guard case .request(let request) = outcome(head(validFields)) else {
-            Issue.record("refused")
+            Issue.record("rejected")
             return
         }
         #expect(!request.offersSubprotocol && request.origin == nil)
@@ -116,7 +116,7 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
             !names.contains(field.prefix { $0 != ":" }.lowercased())
         }
         guard case .request = outcome(head(line, rest + change.dropFirst())) else {
-            Issue.record("refused: \(outcome(head(line, rest + change.dropFirst())))")
+            Issue.record("rejected: \(outcome(head(line, rest + change.dropFirst())))")
             return
         }
     }
@@ -135,8 +135,8 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
             ("GET /v1/\tsocket HTTP/1.1", .malformed), ("GET /v1/s\u{f6}cket HTTP/1.1", .malformed),
             ("GET /v1/\u{7f} HTTP/1.1", .malformed),
         ] as [(String, UpgradeError)])
-    func `is refused for its first line`(line: String, error: UpgradeError) {
-        #expect(outcome(head(line, validFields)) == .refused(error))
+    func `is rejected for its first line`(line: String, error: UpgradeError) {
+        #expect(outcome(head(line, validFields)) == .rejected(error))
     }
 
     @Test(
@@ -174,32 +174,32 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
             ("", ["X: a\rb"], .malformed), ("", ["X: a\nb"], .malformed),
             ("", ["X: \u{1b}"], .malformed),
         ] as [(String, [String], UpgradeError)])
-    func `is refused for its fields`(without: String, with: [String], error: UpgradeError) {
+    func `is rejected for its fields`(without: String, with: [String], error: UpgradeError) {
         let rest = validFields.filter { without.isEmpty || !$0.hasPrefix(without + ":") }
-        #expect(outcome(head(rest + with)) == .refused(error))
+        #expect(outcome(head(rest + with)) == .rejected(error))
     }
 
     @Test func `has at most 64 fields and 8,192 bytes`() {
         let more = (validFields.count..<UpgradeReader.fieldsMax).map { "X-\($0): y" }
         guard case .request = outcome(head(validFields + more)) else {
-            Issue.record("refused")
+            Issue.record("rejected")
             return
         }
-        #expect(outcome(head(validFields + more + ["X: y"])) == .refused(.tooLarge))
+        #expect(outcome(head(validFields + more + ["X: y"])) == .rejected(.tooLarge))
         let empty = head(validFields + ["X: "]).count
         let long = String(repeating: "x", count: UpgradeReader.headBytesMax - empty)
         guard case .request = outcome(head(validFields + ["X: " + long])) else {
-            Issue.record("refused")
+            Issue.record("rejected")
             return
         }
         let tooLong = head(validFields + ["X: x" + long])
-        #expect(outcome(tooLong) == .refused(.tooLarge))
-        // A head without an end is refused when it is too long, and not kept any further.
+        #expect(outcome(tooLong) == .rejected(.tooLarge))
+        // A head without an end is rejected when it is too long, and not kept any further.
         let endless = Array("GET /".utf8) + [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
         #expect(read(endless).taken == UpgradeReader.headBytesMax + 1)
     }
 
-    @Test func `is refused at the first byte that shows what is wrong`() {
+    @Test func `is rejected at the first byte that shows what is wrong`() {
         #expect(read(Array("GEX".utf8)).taken == 3)
         #expect(read(Array("GET /\n/".utf8)).taken == 6)
         #expect(read(Array("GET / HTTP/1.1\r\r".utf8)).taken == 16)

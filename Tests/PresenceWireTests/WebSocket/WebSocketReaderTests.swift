@@ -151,14 +151,14 @@ private func seen(
             // A close with half a code.
             [0x88, 0x81, 0, 0, 0, 0, 3],
         ] as [[UInt8]])
-    func `refuses what the RFC forbids`(bytes: [UInt8]) {
+    func `rejects what the RFC forbids`(bytes: [UInt8]) {
         #expect(seen(bytes) == [.violation(.protocolError)])
         // The end is the same behind a message.
         let hello = MaskedFrame(1, "Hello").bytes
         #expect(seen(hello + bytes + hello) == [.text("Hello"), .violation(.protocolError)])
     }
 
-    @Test func `refuses a message in the midst of another`() {
+    @Test func `rejects a message in the midst of another`() {
         let first = MaskedFrame(1, "Hel", isFinal: false).bytes
         #expect(seen(first + MaskedFrame(1, "lo").bytes) == [.violation(.protocolError)])
         #expect(
@@ -166,7 +166,7 @@ private func seen(
                 == [.violation(.protocolError)])
     }
 
-    @Test func `refuses binary messages, unless it is told otherwise`() {
+    @Test func `rejects binary messages, unless it is told otherwise`() {
         let frame = MaskedFrame(2, [1, 2, 255]).bytes
         #expect(seen(frame) == [.violation(.unsupportedData)])
         #expect(seen(frame) { $0.reader.acceptsBinary = true } == [.binary([1, 2, 255])])
@@ -232,7 +232,7 @@ private func seen(
             [0xC3], [0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80],
             [0xE2, 0x82],
         ] as [[UInt8]])
-    func `refuses text that is not UTF-8`(text: [UInt8]) {
+    func `rejects text that is not UTF-8`(text: [UInt8]) {
         #expect(seen(MaskedFrame(1, text).bytes) == [.violation(.invalidText)])
         let fragments = MaskedFrame(1, text, isFinal: false).bytes + MaskedFrame(0, []).bytes
         #expect(seen(fragments) == [.violation(.invalidText)])

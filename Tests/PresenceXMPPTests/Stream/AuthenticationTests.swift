@@ -113,11 +113,11 @@ import Testing
         #expect(peer.receive(first).hasPrefix(failure("malformed-request") + "<stream:error>"))
     }
 
-    @Test(arguments: SASLFailure.allCases) func `the owner refuses`(reason: SASLFailure) {
+    @Test(arguments: SASLFailure.allCases) func `the owner rejects`(reason: SASLFailure) {
         var peer = peer()
         peer.answers = false
         peer.receive(Client.login)
-        guard case .denied(reason, nil) = peer.stream.refuse(reason) else {
+        guard case .denied(reason, nil) = peer.stream.reject(reason) else {
             Issue.record("not denied")
             return
         }

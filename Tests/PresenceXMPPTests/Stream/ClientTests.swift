@@ -138,7 +138,7 @@ import Testing
         // Private storage, block list and carbons are not supported, and it bears that.
         let heard = peer.log.dropFirst(before).map { $0.prefix { $0 != " " } }
         #expect(heard.filter { $0 == "iq" }.count == 3)
-        #expect(heard.filter { $0 == "refused" }.count == 3)
+        #expect(heard.filter { $0 == "rejected" }.count == 3)
         #expect(!peer.isEnded)
     }
 

@@ -62,7 +62,7 @@ import Testing
                 == (Client.header + Client.login + Client.presence).utf8.count)
     }
 
-    @Test func `what is huge is refused while it arrives`() {
+    @Test func `what is huge is rejected while it arrives`() {
         let long = String(repeating: "a", count: 5_000)
         for sent in [
             "<stream:stream to='" + String(repeating: "a", count: 20_000),

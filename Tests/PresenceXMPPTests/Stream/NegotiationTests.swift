@@ -120,7 +120,7 @@ import Testing
             "version='1.0'", "bad-format"
         ),
     ])
-    func `headers that are refused`(
+    func `headers that are rejected`(
         name: String, content: String, namespace: String, attributes: String, condition: String
     ) {
         var peer = StreamPeer()
@@ -186,12 +186,12 @@ import Testing
         }
     }
 
-    @Test func `a resource that is refused may be bound again`() {
+    @Test func `a resource that is rejected may be bound again`() {
         var peer = StreamPeer()
         peer.receive(Client.header + Client.login + Client.header)
         peer.answers = false
         peer.receive(Client.bind)
-        let end = peer.stream.refuse(bind: StanzaError(.wait, .resourceConstraint))
+        let end = peer.stream.reject(bind: StanzaError(.wait, .resourceConstraint))
         #expect(end == nil)
         #expect(
             text(peer.stream.takeOutput()) == """
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// XMPPFramework binds again at once, without end.
-    @Test func `the third refusal of a bind closes the stream`() {
+    @Test func `the third rejection of a bind closes the stream`() {
         var peer = StreamPeer()
         // Failures before the login do not count.
         peer.receive(Client.header + Client.plain("alice", "wrong") + Client.plain("alice", "no"))
@@ -213,7 +213,7 @@ import Testing
         peer.answers = false
         for isLast in [false, false, true] {
             peer.receive(Client.bind)
-            let end = peer.stream.refuse(bind: StanzaError(.wait, .resourceConstraint))
+            let end = peer.stream.reject(bind: StanzaError(.wait, .resourceConstraint))
             let said = text(peer.stream.takeOutput())
             #expect(said.contains("<resource-constraint "))
             #expect(end?.condition == (isLast ? .policyViolation : nil))
@@ -285,9 +285,9 @@ import Testing
             peer.stream.challenge(with: StreamPeer.keys, using: &peer.random)
             peer.stream.bound()
             peer.stream.registered()
-            #expect(peer.stream.refuse(bind: .notAllowed) == nil)
-            peer.stream.refuse(registration: .notAllowed)
-            #expect("\(peer.stream.refuse(.notAuthorized))" == "needMore")
+            #expect(peer.stream.reject(bind: .notAllowed) == nil)
+            peer.stream.reject(registration: .notAllowed)
+            #expect("\(peer.stream.reject(.notAuthorized))" == "needMore")
             #expect(peer.stream.takeOutput() == [])
             #expect(peer.stream.phase == .ended)
         }

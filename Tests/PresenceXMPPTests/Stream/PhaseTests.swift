@@ -126,8 +126,8 @@ import Testing
         case .session: ("say", "<iq type='result' id='s1'/>")
         case .registrationGet, .iqGet, .iqResult: ("iq \(input.bytes)", "")
         // Of another account.
-        case .registrationSet: ("refused not-allowed", "<not-allowed ")
-        case .iqOfNoType: ("refused bad-request", "<bad-request ")
+        case .registrationSet: ("rejected not-allowed", "<not-allowed ")
+        case .iqOfNoType: ("rejected bad-request", "<bad-request ")
         case .message: ("message \(input.bytes)", "")
         case .presence: ("presence \(input.bytes)", "")
         default: error("unsupported-stanza-type")

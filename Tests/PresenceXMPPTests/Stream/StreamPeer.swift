@@ -134,7 +134,7 @@ struct StreamPeer {
         if accounts.insert(name).inserted {
             stream.registered()
         } else {
-            stream.refuse(registration: StanzaError(.cancel, .conflict))
+            stream.reject(registration: StanzaError(.cancel, .conflict))
         }
     }
 
@@ -143,7 +143,7 @@ struct StreamPeer {
         case .password(let name, let secret):
             if accounts.contains(text(name)), text(secret) == "pencil" {
                 stream.authenticated()
-            } else if case .denied(_, let fault?) = stream.refuse(.notAuthorized) {
+            } else if case .denied(_, let fault?) = stream.reject(.notAuthorized) {
                 log.append("error \(fault.condition.rawValue)")
                 isEnded = true
             }
@@ -176,7 +176,7 @@ struct StreamPeer {
         case .register(let name, _): "register \(text(name))"
         case .bind(let resource): "bind \(text(resource))"
         case .request(_, let head, let element): "\(head.kind) \(written(element))"
-        case .refused(let error): "refused \(error.condition.rawValue)"
+        case .rejected(let error): "rejected \(error.condition.rawValue)"
         case .end: "end"
         case .error(let error): "error \(error.condition.rawValue)"
         }

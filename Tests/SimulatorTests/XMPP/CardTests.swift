@@ -31,7 +31,7 @@ import Testing
         service.connections.turnEnded()
     }
 
-    @Test func `are answered when they are stored, or refused`() {
+    @Test func `are answered when they are stored, or rejected`() {
         alice.send("<iq type='set' id='s'>\(Self.card)</iq>")
         service.connections.turnEnded()
         #expect(alice.said().isEmpty, "not before it is on disk")

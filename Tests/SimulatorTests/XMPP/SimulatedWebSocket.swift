@@ -141,7 +141,7 @@ final class SimulatedWebSocket {
     private func receiveAnswer() -> Bool {
         let answer = String(decoding: received, as: UTF8.self)
         guard let first = received.first else { return false }
-        // It is turned away before it has said what it speaks, or is refused.
+        // It is rejected before it has said what it speaks, or afterwards.
         let isAnswer = first == UInt8(ascii: "H")
         let start = "HTTP/1.1 101 ".utf8
         guard isAnswer, received.prefix(start.count).elementsEqual(start.prefix(received.count))
@@ -185,7 +185,7 @@ final class SimulatedWebSocket {
         do throws(XMLError) {
             let element = try unsafe reader.readMessage(message.span.bytes, bytesMax: 1 << 20)
             if element.namespace.isEmpty { violations.append("a message without a namespace") }
-        } catch { violations.append("a message that is refused: \(error)") }
+        } catch { violations.append("a message that is rejected: \(error)") }
         let text = String(decoding: message, as: UTF8.self)
         if text.hasPrefix("<close ") { return Array("</stream:stream>".utf8) }
         let open = "<open xmlns='urn:ietf:params:xml:ns:xmpp-framing'"

@@ -1,7 +1,7 @@
 import XML
 
 // Presence for one address (RFC 6121, section 4.6): what an XMPP client sends, what it may be
-// refused, and what it is told of others.
+// rejected, and what it is told of others.
 
 extension SimulatedXMPPClient {
     /// To how many addresses a session presents itself at most.
@@ -37,27 +37,27 @@ extension SimulatedXMPPClient {
             """.utf8)
     }
 
-    // MARK: Refusals
+    // MARK: Rejections
 
-    /// A stanza of it was refused.
-    func refused(_ stanza: Asked, _ condition: String) {
-        refusalCount += 1
+    /// A stanza of it was rejected.
+    func rejected(_ stanza: Asked, _ condition: String) {
+        rejectionCount += 1
         switch stanza.kind {
         case .direct(let address, _):
             let isKnown = addresses[address] != nil
             if isKnown || !inherits && addresses.count < Self.addressesMax,
                 condition == "resource-constraint"
             {
-                violations.append("refused \(address) beside \(addresses.count) addresses")
+                violations.append("rejected \(address) beside \(addresses.count) addresses")
             }
             checkCondition(condition, "resource-constraint")
         case .withdraw(let address):
             if addresses[address] != nil, condition == "policy-violation" {
-                violations.append("refused to withdraw from \(address)")
+                violations.append("rejected to withdraw from \(address)")
             }
             checkCondition(condition)
         case .changePassword: hearNotChanged(condition)
-        case .write(let body): messages.note(.refused, of: body)
+        case .write(let body): messages.note(.rejected, of: body)
         case .question, .roster, .other, .show, .hide: break
         }
     }
@@ -65,7 +65,7 @@ extension SimulatedXMPPClient {
     private func checkCondition(_ condition: String, _ quota: String? = nil) {
         guard condition != quota else { return meet("directed quota") }
         guard !["policy-violation", "internal-server-error"].contains(condition) else { return }
-        violations.append("refused a presence for an address: \(condition)")
+        violations.append("rejected a presence for an address: \(condition)")
     }
 
     // MARK: Hearing

@@ -119,7 +119,7 @@ extension SimulatedXMPPClient {
             passwordOutcomes.append(.registered(registration))
         case "conflict": passwordOutcomes.append(.nameTaken(registration))
         case "policy-violation", "internal-server-error":
-            passwordOutcomes.append(.refused(account: registration.account))
+            passwordOutcomes.append(.rejected(account: registration.account))
         default: violations.append("not registered: \(condition)")
         }
     }
@@ -150,10 +150,10 @@ extension SimulatedXMPPClient {
         meet("own password \(condition)")
         guard mayChangePassword else {
             if condition == "not-allowed" { return }
-            return violations.append("refused to change a password: \(condition)")
+            return violations.append("rejected to change a password: \(condition)")
         }
         if condition == "not-allowed" { violations.append("may not change its password") }
-        passwordOutcomes.append(.refused(account: account))
+        passwordOutcomes.append(.rejected(account: account))
     }
 }
 

@@ -66,7 +66,7 @@ extension SimulatedXMPPClient {
             "get", id, to: "\(other)@\(domain)/\(device)", "<query xmlns='jabber:iq:version'/>")
     }
 
-    /// Sends a message for a room, which is refused.
+    /// Sends a message for a room, which is rejected.
     func message(to contact: String) -> [UInt8] {
         let id = ask(.question)
         return Array(

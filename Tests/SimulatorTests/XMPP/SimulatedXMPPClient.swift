@@ -27,8 +27,8 @@ final class SimulatedXMPPClient: SimulatedPeer {
         case authenticated
         case binding
         case bound
-        /// A login that was sent in one piece was refused.
-        case refused
+        /// A login that was sent in one piece was rejected.
+        case rejected
         /// The service has ended the stream.
         case over
     }
@@ -93,8 +93,8 @@ final class SimulatedXMPPClient: SimulatedPeer {
     private(set) var sentBefore = 0
     /// By device: how many of its presences for subscribers were heard.
     var presenceCounts: [String: Int] = [:]
-    /// How many of its stanzas were refused, over all its connections.
-    var refusalCount = 0
+    /// How many of its stanzas were rejected, over all its connections.
+    var rejectionCount = 0
     /// The accounts that have asked to see its account.
     var asking: Set<String> = []
 
@@ -116,7 +116,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
     override var isWaiting: Bool {
         switch phase {
         case .opening, .authenticating, .registering, .opensAgain, .binding: true
-        case .closed, .open, .authenticated, .refused, .over: false
+        case .closed, .open, .authenticated, .rejected, .over: false
         case .bound: !asked.isEmpty
         }
     }
@@ -207,7 +207,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
             case question
             case roster
             case changePassword(String)
-            /// It is answered only if it is refused.
+            /// It is answered only if it is rejected.
             case other
             case show(ShownDevice)
             case hide
@@ -253,7 +253,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
         }
         noteTaken(beforeAnswerTo: Int(id.dropFirst(idPrefix.count)) ?? 0)
         let answered = asked[place]
-        if let error { refused(answered, error) } else { carriedOut(answered) }
+        if let error { rejected(answered, error) } else { carriedOut(answered) }
         asked.removeFirst(place + 1)
         return answered
     }
@@ -324,7 +324,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
         return Array(authenticationStart().utf8)
     }
 
-    /// Binds its device again, after a refusal.
+    /// Binds its device again, after a rejection.
     func bind() -> [UInt8] {
         phase = .binding
         return Array(binding.utf8)
@@ -361,7 +361,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
             case .needMore: return false
             case .whiteSpace: break
             case .streamEnd: endStream(.over)
-            case .refused(let error): throw error
+            case .rejected(let error): throw error
             case .header(let part):
                 let header = try splitter.withBytes(of: part, in: chunk) {
                     (bytes) throws(XMLError) in try reader.readHeader(bytes)
@@ -374,7 +374,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
                 }
                 hear(element)
             }
-        } catch { violations.append("XML that is refused: \(error)") }
+        } catch { violations.append("XML that is rejected: \(error)") }
         return true
     }
 
@@ -445,7 +445,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
         guard phase == .authenticating else { return violations.append("failed while \(phase)") }
         meet("SASL \(failure.nameOfFirst)")
         if failure.nameOfFirst == "not-authorized" { noteLogin(isAccepted: false) }
-        phase = isPipelining ? .refused : .open
+        phase = isPipelining ? .rejected : .open
     }
 
     /// Its device is bound, or may not be.

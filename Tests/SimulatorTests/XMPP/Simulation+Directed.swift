@@ -101,7 +101,7 @@ extension Simulation {
         send(counted: sender.direct(device, to: address), on: stream)
         settle()
         service.isSteady = false
-        // It may have been refused, or throttled. What was sent before, and its end, has a pace.
+        // It may have been rejected, or throttled. What was sent before, and its end, has a pace.
         let sentCount = ledger.sentCount(to: receiver.account) - receiver.sentBefore
         guard sender.addresses[address] == device.number, receiver.stream == receiving,
             now == start, sentCount < 60

@@ -20,12 +20,13 @@ extension Simulation {
         let farewell = someFarewell()
         service.isSteady = true
         defer { service.isSteady = false }
-        var (start, refusals) = (now, sender.refusalCount)
+        var (start, rejections) = (now, sender.rejectionCount)
         /// Whether nothing but a pace can have kept a presence from its receiver.
         func isDue() -> Bool {
             let sentCount = ledger.sentCount(to: receiver.account) - receiver.sentBefore
-            defer { (start, refusals) = (now, sender.refusalCount) }
-            return now == start && sender.refusalCount == refusals && receiver.stream == receiving
+            defer { (start, rejections) = (now, sender.rejectionCount) }
+            return now == start && sender.rejectionCount == rejections
+                && receiver.stream == receiving
                 && sender.stream == stream && sentCount < 60
         }
         send(counted: sender.withdraw(farewell, from: address), on: stream)

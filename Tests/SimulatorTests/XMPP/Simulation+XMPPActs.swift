@@ -78,7 +78,7 @@ extension Simulation {
         send(counted: bytes, on: id)
     }
 
-    /// Goes on with a login that was refused, or gives up.
+    /// Goes on with a login that was rejected, or gives up.
     private func logIn(_ client: SimulatedXMPPClient, on id: StreamID) {
         if chance(client.isDead ? 20 : 100) { return vanish(client, id) }
         guard !client.isDead else { return }
@@ -94,7 +94,7 @@ extension Simulation {
     private func credential(for client: SimulatedXMPPClient) -> SimulatedXMPPClient.Credential {
         guard configuration.access == .credentials else { return .init() }
         if configuration.passwords == .only || chance(5) { return passwordLogin(client) }
-        // Now and then that of another account, which is refused.
+        // Now and then that of another account, which is rejected.
         let token = token(of: chance(15) ? someAccount : client.account)
         return .init(secret: token.text, ends: token.ends)
     }

@@ -40,7 +40,7 @@ extension Simulation {
         return truth
     }
 
-    /// A device is shown as it has shown itself last, unless that was refused, or hidden.
+    /// A device is shown as it has shown itself last, unless that was rejected, or hidden.
     private func checkOwnDevice(_ client: SimulatedXMPPClient, _ truth: [String: ShownDevice]) {
         var device = truth[client.device]
         device?.value = nil

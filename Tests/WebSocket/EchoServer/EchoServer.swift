@@ -1,6 +1,6 @@
 // A WebSocket server that answers each message with the message, for test suites of the protocol:
 // the service itself answers with JSON only. Its parts are the service's: event loop, TLS, reader
-// of requests, reader of frames, framing. It also accepts what the service refuses: binary
+// of requests, reader of frames, framing. It also accepts what the service rejects: binary
 // messages, long ones and those of many fragments.
 
 import EventLoop
@@ -117,7 +117,7 @@ final class EchoConnection {
             reader.acceptsBinary = true
             reader.fragmentsMax = EchoLimits.fragmentsMax
             input = .messages(reader)
-        case .refused(let error):
+        case .rejected(let error):
             output.appendAnswer(error)
             input = .over
         }

@@ -156,7 +156,7 @@ export class Contacts extends Target {
 
   /**
    * Resolves with `true` when they are listed, with `false` if the client is closed or the service
-   * refuses the list.
+   * rejects the list.
    * @returns {Promise<boolean>}
    */
   get ready() {

@@ -118,7 +118,7 @@ export class Subscriber {
       }
       for (const state of states) this.#topics.apply(state);
       this.#wake();
-    }, (error) => this.#refused(topics, error));
+    }, (error) => this.#rejected(topics, error));
   }
 
   /**
@@ -139,7 +139,7 @@ export class Subscriber {
    * @param {Topic[]} topics
    * @param {PorchlightError} error
    */
-  #refused(topics, error) {
+  #rejected(topics, error) {
     const { code, reason, data } = error;
     const now = this.#environment.now();
     const isFull = reason === "subscription_quota";

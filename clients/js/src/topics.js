@@ -266,7 +266,7 @@ export class Topics {
   }
 
   /**
-   * Whether the service has answered, for good or for now: with a state, or with a refusal.
+   * Whether the service has answered, for good or for now: with a state, or with a rejection.
    * @param {Presence} presence
    */
   isKnown({ type, account, cause }) {

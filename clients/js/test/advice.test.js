@@ -37,7 +37,7 @@ test("a token function that returns nothing is told once", async () => {
   ]);
 });
 
-test("a wrong path, and an origin that is refused, are told once", async () => {
+test("a wrong path, and an origin that is rejected, are told once", async () => {
   globalThis.location = { origin: "https://app.example.com" };
   const stage = new Stage({ options });
   const lose = [...login, { loses: {} }];

@@ -120,7 +120,7 @@ describe("with a scripted service", () => {
       ["unknown", "online", "online"]);
   });
 
-  test("a busy service is asked again, and one that refuses settles `ready`", async () => {
+  test("a busy service is asked again, and one that rejects settles `ready`", async () => {
     let outcome;
     contacts.ready.then((isKnown) => (outcome = isKnown));
     await steps({ connects: [0, 0] }, { hears: login }, { answers: {} }, list(),

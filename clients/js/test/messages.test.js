@@ -1,4 +1,4 @@
-// Messages between accounts, with the real service: lost connections, crashes, refusals.
+// Messages between accounts, with the real service: lost connections, crashes, rejections.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { connect } from "../src/node.js";
@@ -118,7 +118,7 @@ for (const [transport, skip] of transports) describe(`by ${transport}`, { timeou
     assert.deepEqual(await all, ["one", "two", "last"]);
   });
 
-  test("a refusal rejects, and what follows is sent", async () => {
+  test("a rejection rejects, and what follows is sent", async () => {
     const sender = client("judy");
     const calls = [
       [["kim", "x".repeat(131_073)], { reason: "too_long", code: 414 }],

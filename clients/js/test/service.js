@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 export const binary = process.env.PORCHLIGHT_BIN;
 
-// A run that passes is silent: here, services are killed and tokens refused.
+// A run that passes is silent: here, services are killed and tokens rejected.
 console.warn = () => {};
 
 export class Service {

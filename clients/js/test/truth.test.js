@@ -111,7 +111,7 @@ class Device {
 class World {
   crowd = new Map();
   logins = 0;
-  refusals = 0;
+  rejections = 0;
   value = 10_000;
 
   async start() {
@@ -125,7 +125,7 @@ class World {
       porchlight.addEventListener("change", () => {
         const { condition, error } = porchlight;
         if (condition !== "connected") return;
-        if (error?.reason === "subscription_quota") this.refusals += 1;
+        if (error?.reason === "subscription_quota") this.rejections += 1;
         if (!error) this.logins += 1;
       });
     }
@@ -240,9 +240,9 @@ test(name, { timeout, skip }, async (context) => {
       for (const account of names) await world.publish(account);
       await world.agrees();
       const count = world.devices.map(({ wanted }) => wanted.size);
-      const { logins, refusals } = world;
+      const { logins, rejections } = world;
       context.diagnostic(`round ${round + 1}: ${count.join(" and ")} accounts agree after ` +
-        `${logins} logins and ${refusals} refusals for the quota`);
+        `${logins} logins and ${rejections} rejections for the quota`);
     }
   } finally {
     await world.end();

@@ -39,7 +39,7 @@ export class Contacts extends Contacts_base {
     forEach(action: (contact: Contact, account: string, contacts: Contacts) => void, self?: unknown): void;
     /**
      * Resolves with `true` when they are listed, with `false` if the client is closed or the service
-     * refuses the list.
+     * rejects the list.
      * @returns {Promise<boolean>}
      */
     get ready(): Promise<boolean>;

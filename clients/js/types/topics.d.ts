@@ -64,7 +64,7 @@ export class Topics {
     /** Why something that is wanted is not subscribed to. */
     get error(): import("./error.js").PorchlightError | undefined;
     /**
-     * Whether the service has answered, for good or for now: with a state, or with a refusal.
+     * Whether the service has answered, for good or for now: with a state, or with a rejection.
      * @param {Presence} presence
      */
     isKnown({ type, account, cause }: Readonly<PresenceMembers>): boolean;

@@ -46,7 +46,7 @@ export class Watch extends Watch_base {
     forEach(action: (presence: Presence, account: string, watch: Watch) => void, self?: unknown): void;
     /**
      * Resolves when the service has answered for each account that is watched then: with `true` if all
-     * are known, with `false` if it has refused some, or the watch or the client was closed before. It
+     * are known, with `false` if it has rejected some, or the watch or the client was closed before. It
      * never rejects. What is known may be old: see `live`.
      * @returns {Promise<boolean>}
      */

@@ -3,7 +3,7 @@ import PresenceCore
 import PresenceWire
 
 // Answers to native clients. One that does not fit into a message is split where that is possible,
-// else refused.
+// else rejected.
 
 extension Clients {
     /// Answers the request that a client waits for.
@@ -33,11 +33,11 @@ extension Clients {
         settle(slot)
     }
 
-    /// Refuses the request that a client waits for.
-    mutating func refuse(_ slot: Int, _ refusal: Refusal, in effects: borrowing Effects) {
-        if let client = protocols[slot].client { return client.refuse(refusal, &self) }
+    /// Rejects the request that a client waits for.
+    mutating func reject(_ slot: Int, _ rejection: Rejection, in effects: borrowing Effects) {
+        if let client = protocols[slot].client { return client.reject(rejection, &self) }
         guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
-        sendRefusal(refusal, to: id, of: slot, in: effects)
+        sendRejection(rejection, to: id, of: slot, in: effects)
         settle(slot)
     }
 
@@ -67,14 +67,14 @@ extension Clients {
         settle(slot)
     }
 
-    private mutating func sendRefusal(
-        _ refusal: Refusal, to id: RequestID, of slot: Int, in effects: borrowing Effects
+    private mutating func sendRejection(
+        _ rejection: Rejection, to id: RequestID, of slot: Int, in effects: borrowing Effects
     ) {
-        count(refusal, of: slot)
+        count(rejection, of: slot)
         var outbox = table.beginAppending(to: slot)
         let framing = framing(of: slot)
         let start = framing.begin(in: &outbox)
-        outbox.appendErrorBody(refusal, to: id, in: effects)
+        outbox.appendErrorBody(rejection, to: id, in: effects)
         framing.end(start, in: &outbox)
         table.endAppending(outbox, to: slot)
     }
@@ -101,10 +101,10 @@ extension Clients {
             sendStates(rest, of: .loginList, to: slot, in: effects)
         case .states, .sessions:
             // Their requests have no `limit`: names have to be left out.
-            sendRefusal(Refusal(.tooMany, limit: fit), to: id, of: slot, in: effects)
+            sendRejection(Rejection(.tooMany, limit: fit), to: id, of: slot, in: effects)
         default:
-            sendRefusal(
-                Refusal(.tooMany, field: .limit, limit: fit), to: id, of: slot, in: effects)
+            sendRejection(
+                Rejection(.tooMany, field: .limit, limit: fit), to: id, of: slot, in: effects)
         }
     }
 }

@@ -10,7 +10,7 @@ enum CloseMessage {
     case notification
     /// The same, after a native frame that was longer than the limit.
     case frameTooLong
-    /// By an HTTP answer: the peer speaks HTTP, and is refused.
+    /// By an HTTP answer: the peer speaks HTTP, and is rejected.
     case httpAnswer(UpgradeError)
     /// By a `close` notification and an end of the protocol with a code of its own.
     case webSocketEnd(WebSocketCloseCode)

@@ -61,20 +61,20 @@ extension Clients {
             protocols[slot].wait(for: request.id)
             counters.requestsByMethod.count(request.method.name)
             ask(request.method, of: slot)
-        case .failure(let fault):
-            guard let method = fault.method, case .refused(let refusal) = fault.cause else {
-                return reject(fault, of: slot)
+        case .failure(let error):
+            guard let method = error.method, case .rejected(let rejection) = error.cause else {
+                return reject(error, of: slot)
             }
             // Missing permission is reported rather than bad parameters.
-            protocols[slot].wait(for: fault.id)
-            inbound.append(.invalid(connectionID(slot), method, refusal))
+            protocols[slot].wait(for: error.id)
+            inbound.append(.invalid(connectionID(slot), method, rejection))
         }
     }
 
     /// Answers a frame that is no request.
-    private mutating func reject(_ fault: RequestError, of slot: Int) {
-        count(fault, of: slot)
-        send(to: slot) { $0.appendErrorBody(fault) }
+    private mutating func reject(_ error: RequestError, of slot: Int) {
+        count(error, of: slot)
+        send(to: slot) { $0.appendErrorBody(error) }
     }
 
     /// Hands a request to the engine host.
@@ -84,8 +84,8 @@ extension Clients {
         if method.name.rules.work == .large { budget.spend(Self.workOfLargeRequest) }
         switch method {
         case .refresh where !table.hasToken(slot):
-            let refusal = Refusal(CredentialError.nothingToRefresh)
-            return inbound.append(.invalid(connection, .refresh, refusal))
+            let rejection = Rejection(CredentialError.nothingToRefresh)
+            return inbound.append(.invalid(connection, .refresh, rejection))
         case .refresh, .login:
             if case .refresh = method { table.beginRefresh(of: slot) }
             return inbound.append(method, of: &decoder, from: connection, at: origin(of: slot))
@@ -105,11 +105,11 @@ extension Clients {
             return close(slot, .protocolViolation, by: .httpAnswer(.path))
         }
         guard originRule.accepts(request.origin) else {
-            counters.originsRefused += 1
+            counters.originsRejected += 1
             let origin = String(decoding: (request.origin ?? []).prefix(128), as: UTF8.self)
             logger.log(
-                .warning, "page refused: its origin is not accepted",
-                times: counters.originsRefused, metadata: ["origin": "\(origin)"])
+                .warning, "page rejected: its origin is not accepted",
+                times: counters.originsRejected, metadata: ["origin": "\(origin)"])
             return close(slot, .protocolViolation, by: .httpAnswer(.origin))
         }
         counters.webSockets += 1

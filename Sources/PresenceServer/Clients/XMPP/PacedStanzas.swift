@@ -19,23 +19,23 @@ struct PacedStanzas {
     var presence: (head: StanzaHead, availability: Availability)?
     /// When it is tried again; nil: nothing waits.
     var retryTime: Mono?
-    /// How often the change was refused.
-    private var refusalCount = 0
+    /// How often the change was rejected.
+    private var rejectionCount = 0
 
-    /// After this number of attempts a change is refused: about half a minute.
-    private static let refusalsMax = 30
+    /// After this number of attempts a change is rejected: about half a minute.
+    private static let rejectionsMax = 30
 
     /// Notes that a change has come too early. Returns whether it is tried again.
     mutating func keep(_ change: RelationChange, _ head: StanzaHead) -> Bool {
-        refusalCount += 1
-        guard refusalCount < Self.refusalsMax else {
-            refusalCount = 0
+        rejectionCount += 1
+        guard rejectionCount < Self.rejectionsMax else {
+            rejectionCount = 0
             return false
         }
         self.change = (head, change)
         return true
     }
 
-    /// The change was carried out, or refused.
-    mutating func changeEnded() { refusalCount = 0 }
+    /// The change was carried out, or rejected.
+    mutating func changeEnded() { rejectionCount = 0 }
 }

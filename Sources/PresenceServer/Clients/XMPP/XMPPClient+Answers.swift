@@ -4,7 +4,7 @@ import PresenceCore
 import PresenceWire
 import PresenceXMPP
 
-// Answers and refusals of the engine host, as stanzas.
+// Answers and rejections of the engine host, as stanzas.
 
 extension XMPPClient {
     /// Answers what the client waits for.
@@ -78,24 +78,24 @@ extension XMPPClient {
         clients.settle(slot)
     }
 
-    /// Refuses what the client waits for.
-    func refuse(_ refusal: Refusal, _ clients: inout Clients) {
+    /// Rejects what the client waits for.
+    func reject(_ rejection: Rejection, _ clients: inout Clients) {
         guard let request = awaiting else { return clients.endMismatched(slot) }
-        if keep(request, after: refusal, &clients) {
+        if keep(request, after: rejection, &clients) {
             // A change is waited for until it is tried again.
             guard paced.change == nil else { return }
             return clients.settle(slot)
         }
         paced.changeEnded()
-        clients.count(refusal, of: slot)
+        clients.count(rejection, of: slot)
         switch request {
         case .encryption: break
         case .authentication:
-            refuseAuthentication(SASLFailure(refusal), refusal.wordsOfWait, &clients)
+            rejectAuthentication(SASLFailure(rejection), rejection.wordsOfWait, &clients)
         case .registration:
-            stream.refuse(registration: StanzaError(refusal))
+            stream.reject(registration: StanzaError(rejection))
             flushStream(&clients)
-        case .bind: refuseBind(refusal, &clients)
+        case .bind: rejectBind(rejection, &clients)
         // The stream has ended already.
         case .logout:
             flushStream(&clients)
@@ -103,39 +103,39 @@ extension XMPPClient {
         case .taking(let last): untaken.keep(last)
         case .message, .relay, .discovery, .presence, .availability, .hiding, .relation, .password,
             .lastSeen, .roster, .card:
-            if let head = request.head { send(request.error(refusal), head, &clients) }
+            if let head = request.head { send(request.error(rejection), head, &clients) }
         }
         guard clients.table.phase(of: slot) != .closing else { return }
         clients.settle(slot)
     }
 
-    private func refuseBind(_ refusal: Refusal, _ clients: inout Clients) {
+    private func rejectBind(_ rejection: Rejection, _ clients: inout Clients) {
         // Only after the authentication has succeeded, so it is not the password that is wrong.
-        let isVoid = refusal.reason == .invalidPassword
-        let error = isVoid ? .passwordChanged : StanzaError(refusal)
+        let isVoid = rejection.reason == .invalidPassword
+        let error = isVoid ? .passwordChanged : StanzaError(rejection)
         clients.counters.stanzaErrors.count(error.condition)
-        let last = stream.refuse(bind: error)
+        let last = stream.reject(bind: error)
         flushStream(&clients)
         if let last { endStream(after: last, &clients) }
     }
 }
 
 extension XMPPRequestInProgress {
-    /// The error with which a refused request is answered.
-    fileprivate func error(_ refusal: Refusal) -> StanzaError {
+    /// The error with which a rejected request is answered.
+    fileprivate func error(_ rejection: Rejection) -> StanzaError {
         switch self {
-        case .relay where refusal.reason != .rateLimited: .serviceUnavailable
+        case .relay where rejection.reason != .rateLimited: .serviceUnavailable
         // Nothing shows whom one may see.
-        case .message where refusal.isOfReceiver: .serviceUnavailable
+        case .message where rejection.isOfReceiver: .serviceUnavailable
         // As of an account that does not exist.
-        case .discovery where refusal.reason == .forbidden: .serviceUnavailable
-        default: StanzaError(refusal)
+        case .discovery where rejection.reason == .forbidden: .serviceUnavailable
+        default: StanzaError(rejection)
         }
     }
 }
 
-extension Refusal {
-    /// Whether a message is refused because of its recipient, or because there are none.
+extension Rejection {
+    /// Whether a message is rejected because of its recipient, or because there are none.
     fileprivate var isOfReceiver: Bool {
         switch reason {
         case .notPermitted, .inboxFull, .forbidden: true

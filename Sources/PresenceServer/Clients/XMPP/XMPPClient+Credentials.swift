@@ -10,7 +10,7 @@ extension XMPPClient {
     func authenticate(_ authentication: Authentication, _ clients: inout Clients) {
         let (account, proof) = authentication.parts
         guard account.count <= clients.configuration.engine.limits.accountBytesMax else {
-            return refuseAuthentication(.notAuthorized, "", &clients)
+            return rejectAuthentication(.notAuthorized, "", &clients)
         }
         wait(for: .authentication)
         clients.inbound.append(
@@ -41,9 +41,9 @@ extension XMPPClient {
         case (.registration, .registered):
             stream.registered()
         case (.registration, .nameTaken):
-            stream.refuse(registration: .nameTaken)
+            stream.reject(registration: .nameTaken)
         case (.registration, .registrationsFull):
-            stream.refuse(
+            stream.reject(
                 registration: StanzaError(.wait, .resourceConstraint, "No account is free."))
         default: return clients.endMismatched(slot)
         }
@@ -56,11 +56,11 @@ extension XMPPClient {
         stream.authenticated()
     }
 
-    /// Refuses an authentication. After the last chance, the stream has ended.
-    func refuseAuthentication(
+    /// Rejects an authentication. After the last chance, the stream has ended.
+    func rejectAuthentication(
         _ failure: SASLFailure, _ text: String, _ clients: inout Clients
     ) {
-        let heard = stream.refuse(failure, text)
+        let heard = stream.reject(failure, text)
         clients.counters.saslFailures.count(failure)
         flushStream(&clients)
         if case .denied(_, let error?) = heard { endStream(after: error, &clients) }

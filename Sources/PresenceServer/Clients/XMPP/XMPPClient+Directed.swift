@@ -14,7 +14,7 @@ extension XMPPClient {
         of sender: StanzaSender, _ clients: inout Clients
     ) {
         var presentation = presentation
-        // An end is never refused; it is within the limits of its parts.
+        // An end is never rejected; it is within the limits of its parts.
         if case .available(var availability) = presentation {
             func byteCount() -> Int {
                 var bytes: [UInt8] = []
@@ -25,7 +25,7 @@ extension XMPPClient {
                 return bytes.count
             }
             if byteCount() > Self.relayedBytesMax { availability.extra = [] }
-            guard byteCount() <= Self.relayedBytesMax else { return refuseLong(head, &clients) }
+            guard byteCount() <= Self.relayedBytesMax else { return rejectLong(head, &clients) }
             presentation = .available(availability)
         }
         let shown = presentation

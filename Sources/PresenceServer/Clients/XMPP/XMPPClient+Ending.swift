@@ -36,7 +36,7 @@ extension XMPPClient {
         clients.counters.violations += 1
         clients.counters.streamErrors.count(error.condition)
         if error.condition == .hostUnknown {
-            // With a domain that is set wrongly, every client is refused.
+            // With a domain that is set wrongly, every client is rejected.
             let address = String(decoding: clients.origin(of: slot).address, as: UTF8.self)
             clients.logger.log(
                 .notice, "an XMPP client asks for another domain than xmpp-domain",

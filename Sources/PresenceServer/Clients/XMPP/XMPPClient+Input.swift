@@ -59,7 +59,7 @@ extension XMPPClient {
         case .request(let request, let head, let stanza):
             clients.counters.stanzas.count(head.kind)
             carryOut(request, head, stanza, &clients)
-        case .refused(let error):
+        case .rejected(let error):
             clients.counters.stanzaErrors.count(error.condition)
         case .end:
             guard clients.table.phase(of: slot) == .serving else {

@@ -8,13 +8,13 @@ import PresenceXMPP
 // counts: the client is read on, and what it sends next takes the place of the one that waits.
 
 extension XMPPClient {
-    /// Keeps what was refused because of the rate limit of the account, to carry it out later.
+    /// Keeps what was rejected because of the rate limit of the account, to carry it out later.
     /// Returns whether it did.
     func keep(
-        _ request: XMPPRequestInProgress, after refusal: Refusal, _ clients: inout Clients
+        _ request: XMPPRequestInProgress, after rejection: Rejection, _ clients: inout Clients
     ) -> Bool {
         // A contact that others ask too often is another reason, which may last.
-        guard refusal.reason == .rateLimited, refusal.field == nil else { return false }
+        guard rejection.reason == .rateLimited, rejection.field == nil else { return false }
         switch request {
         case .presence(let head, let availability):
             paced.presence = (head, availability)
@@ -23,7 +23,7 @@ extension XMPPClient {
         default: return false
         }
         clients.counters.throttled += 1
-        retry(afterSeconds: refusal.retryAfterSeconds ?? 1, &clients)
+        retry(afterSeconds: rejection.retryAfterSeconds ?? 1, &clients)
         return true
     }
 

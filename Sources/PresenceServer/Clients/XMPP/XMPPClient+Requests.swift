@@ -61,7 +61,7 @@ extension XMPPClient {
     ) {
         var relayed = StanzaTemplate()
         guard relayed.appendRelayed(stanza, from: sender, bytesMax: Self.relayedBytesMax) else {
-            return refuseLong(head, &clients)
+            return rejectLong(head, &clients)
         }
         wait(for: .relay(wantsAnswer ? head : nil))
         clients.inbound.append(
@@ -88,8 +88,8 @@ extension XMPPClient {
                     id: [], kind: .message, stanza: relayed)))
     }
 
-    /// Refuses to relay a stanza.
-    func refuseLong(_ head: StanzaHead, _ clients: inout Clients) {
+    /// Rejects to relay a stanza.
+    func rejectLong(_ head: StanzaHead, _ clients: inout Clients) {
         let error = StanzaError.tooLong(
             "A stanza for another client has at most \(Self.relayedBytesMax) bytes, and names of "
                 + "namespaces in it are URIs without brackets and percent signs.")
@@ -128,7 +128,7 @@ extension XMPPClient {
             let now = clients.now().wall
             send(&clients) { $0.appendTime(head, to: sender, now) }
         default:
-            if let error = Self.refusal(of: request) { send(error, head, &clients) }
+            if let error = Self.rejection(of: request) { send(error, head, &clients) }
         }
     }
 
@@ -144,7 +144,7 @@ extension XMPPClient {
     }
 
     /// The error with which a request is answered that is not carried out; nil: none is due.
-    private static func refusal(of request: XMPPRequest) -> StanzaError? {
+    private static func rejection(of request: XMPPRequest) -> StanzaError? {
         switch request {
         case .lastSeen: .forbidden
         case .registrationForm: .passwordsNotChanged

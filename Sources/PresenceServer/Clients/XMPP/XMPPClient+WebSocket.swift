@@ -25,7 +25,7 @@ extension XMPPClient {
             body: &clients.unmasked)
         var byteCount = 0
         switch outcome {
-        // RFC 7395: there are no keep-alives, and the stream refuses an empty message.
+        // RFC 7395: there are no keep-alives, and the stream rejects an empty message.
         case .message, .keepAlive:
             // The message is complete, and the next one may have to wait unread for a while.
             clients.clearMessageDeadline(of: slot)

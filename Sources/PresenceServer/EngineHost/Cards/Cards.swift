@@ -9,7 +9,7 @@ enum CardRequest: Sendable {
     case replace([UInt8])
 }
 
-/// What has become of the request of an XMPP client for a card, if it was not refused.
+/// What has become of the request of an XMPP client for a card, if it was not rejected.
 enum CardAnswer: Sendable {
     case content([UInt8])
     /// The account has none, or the client may not read it: it cannot tell which.
@@ -55,8 +55,8 @@ struct Cards {
         var read = 0
         /// Cards set or removed.
         var written = 0
-        /// Sets refused because there are too many bytes of cards.
-        var refused = 0
+        /// Sets rejected because there are too many bytes of cards.
+        var rejected = 0
     }
 
     /// At the start, the accounts of cards that are to be removed: those that the engine does not
@@ -145,7 +145,7 @@ struct Cards {
         guard bytes > 0 else { return nil }
         let before = sizes[account] ?? 0
         guard byteCount - before + writingBytes + Self.counted(bytes) <= bytesInAllMax else {
-            counters.refused += 1
+            counters.rejected += 1
             return .inAll
         }
         return writingBytes + bytes <= Self.writingBytesMax ? nil : .inProgress

@@ -8,7 +8,7 @@ extension EngineHost {
     /// Reads or replaces a card for an XMPP client; the answer follows.
     mutating func handle(
         _ request: CardRequest, of connection: ConnectionID, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try engine.authorise(.setAvailability, from: connection)
         try checkServing()
         switch request {
@@ -19,7 +19,7 @@ extension EngineHost {
 
     private mutating func readCard(
         of account: [UInt8], for connection: ConnectionID, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let reader = try engine.readerOfCard(from: connection)
         if configuration.engine.publishPace != nil,
             let wait = cardPaces.take(for: reader, Cards.readPace, at: now.mono)
@@ -48,26 +48,26 @@ extension EngineHost {
             let connection = cards.endRead(number, wasFound: content != nil)
             // A card for each connection would wait for a loop that is stalled.
             guard !stalledLoops.contains(loops.loop(of: connection.slot)) else {
-                return refuse(connection, transientRefusal(.overloaded))
+                return reject(connection, transientRejection(.overloaded))
             }
             output.append(.card(content.map { .content($0) } ?? .none), for: connection)
-        case .failed(let fault):
-            noteStoreFailure(.read, fault)
-            refuse(
-                cards.endRead(number, wasFound: false), transientRefusal(.storeUnavailable))
+        case .failed(let error):
+            noteStoreFailure(.read, error)
+            reject(
+                cards.endRead(number, wasFound: false), transientRejection(.storeUnavailable))
         case .credential, .messages: preconditionFailure("the answer to another question")
         }
     }
 
     private mutating func replaceCard(
         _ content: [UInt8], of connection: ConnectionID, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try checkRoom(for: .setVisibility, at: now)
         let account = try engine.ownerOfNewCard(from: connection, at: now)
         let bytesInAllMax = configuration.admission.cardBytesInAllMax
         switch cards.lack(ofRoomFor: content.count, of: account, bytesInAllMax: bytesInAllMax) {
         case .inAll: return output.append(.card(.full), for: connection)
-        case .inProgress: throw transientRefusal(.overloaded)
+        case .inProgress: throw transientRejection(.overloaded)
         case nil: break
         }
         let number = cards.beginWrite(of: account, bytes: content.count, for: connection)
@@ -84,10 +84,10 @@ extension EngineHost {
         switch result {
         case .committed:
             output.append(.card(.replaced), for: cards.endWrite(number, isStored: true))
-        case .failed(let fault):
-            noteStoreFailure(.write, fault)
+        case .failed(let error):
+            noteStoreFailure(.write, error)
             let connection = cards.endWrite(number, isStored: false)
-            refuse(connection, transientRefusal(.storeUnavailable))
+            reject(connection, transientRejection(.storeUnavailable))
         }
     }
 

@@ -30,8 +30,8 @@ extension EngineHost {
         messageReads.end()
         switch result {
         case .messages(let rows): handOut(rows, to: connection, at: now.wall)
-        case .failed(let fault):
-            noteStoreFailure(.read, fault)
+        case .failed(let error):
+            noteStoreFailure(.read, error)
             engine.fetchFailed(for: connection, at: now)
         case .credential, .card: preconditionFailure("the answer to another question")
         }

@@ -15,7 +15,7 @@ extension EngineHost {
     /// Makes a connection a reader of what is undelivered, in place of the feed.
     mutating func readUndelivered(
         from cursor: FeedCursor?, by connection: ConnectionID, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         try checkReaderQuota(of: connection)
         let isReady = isReaderReady(connection)
         feed?.end(connection, at: now.mono)
@@ -27,19 +27,19 @@ extension EngineHost {
     /// Rejects another connection that reads the feed or what is undelivered, if there are enough.
     /// Those with keys that may only read get half of the places: the others are for app servers.
     /// Readers in this process have bounds of their own.
-    func checkReaderQuota(of connection: ConnectionID) throws(Refusal) {
+    func checkReaderQuota(of connection: ConnectionID) throws(Rejection) {
         guard !connection.isInProcess, !isReader(connection) else { return }
         let limit = configuration.feed.readersMax
         let others =
             ((feed?.readers.map(\.connection) ?? []) + undelivered.readers.map(\.connection))
             .filter { !$0.isInProcess }
         guard others.count < limit else {
-            throw Refusal(.feedQuota, limit: limit, count: others.count)
+            throw Rejection(.feedQuota, limit: limit, count: others.count)
         }
         guard engine.mayOnlyRead(connection) else { return }
         let reading = others.count { engine.mayOnlyRead($0) }
         guard reading < limit / 2 else {
-            throw Refusal(.feedQuota, limit: limit / 2, count: reading)
+            throw Rejection(.feedQuota, limit: limit / 2, count: reading)
         }
     }
 
@@ -90,8 +90,8 @@ extension EngineHost {
         case .messages(let rows):
             guard let (place, share) = undelivered.endRead(number) else { return }
             send(share, with: rows, toReader: place, at: now)
-        case .failed(let fault):
-            noteStoreFailure(.read, fault)
+        case .failed(let error):
+            noteStoreFailure(.read, error)
             guard undelivered.endRead(number) != nil else { return }
             undelivered.pause(until: now.mono.advanced(bySeconds: 1))
         case .credential, .card: preconditionFailure("the answer to another question")

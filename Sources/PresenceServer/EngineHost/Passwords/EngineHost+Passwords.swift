@@ -13,9 +13,9 @@ extension EngineHost {
     /// Begins a task; the answer follows. `method` says what room it needs.
     mutating func begin(
         _ task: PasswordTask, as method: MethodName, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         guard configuration.passwords != .none, passwords.thread != nil else {
-            throw Refusal(CredentialError.passwordsNotTaken)
+            throw Rejection(CredentialError.passwordsNotTaken)
         }
         try checkRoom(for: method, at: now)
         // Guessing must not pay: an address that has failed too often has to wait, even with the
@@ -27,41 +27,41 @@ extension EngineHost {
             throw .tooOften(waitMilliseconds: wait)
         }
         guard passwords.hasRoom(for: task.origin.network, configuration.admission) else {
-            passwords.counters.turnedAway += 1
-            throw transientRefusal(.overloaded)
+            passwords.counters.rejected += 1
+            throw transientRejection(.overloaded)
         }
         guard let number = passwords.begin(task) else {
             // Another is about to register it.
             if case .register = task.goal {
                 return output.append(.credentials(.nameTaken), for: task.connection)
             }
-            throw transientRefusal(.overloaded)
+            throw transientRejection(.overloaded)
         }
         store.submit(
             .credential(account: task.account), token: ReadPurpose.password(task: number).token)
     }
 
     private mutating func noteGuesses(from origin: ConnectionOrigin) {
-        passwords.counters.refusedForGuesses += 1
+        passwords.counters.rejectedForGuesses += 1
         logger.log(
-            .warning, "logins refused: too many wrong passwords from an address",
-            times: passwords.counters.refusedForGuesses,
+            .warning, "logins rejected: too many wrong passwords from an address",
+            times: passwords.counters.rejectedForGuesses,
             metadata: ["address": "\(String(decoding: origin.address, as: UTF8.self))"])
     }
 
     /// Sets or removes the password of an account, for an app server.
     mutating func changePassword(
         _ change: PasswordChange, _ texts: TextSource, by connection: ConnectionID, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         guard configuration.passwords != .none else {
             // The key is right; there is nothing that it could change.
-            var refusal = Refusal(.forbidden)
-            refusal.credentialError = .passwordsNotTaken
-            throw refusal
+            var rejection = Rejection(.forbidden)
+            rejection.credentialError = .passwordsNotTaken
+            throw rejection
         }
         let goal: PasswordTask.Goal
         if let password = change.password {
-            goal = .set(try Refusal.password(texts.bytes(password)))
+            goal = .set(try Rejection.password(texts.bytes(password)))
         } else {
             goal = .remove
         }
@@ -76,7 +76,7 @@ extension EngineHost {
 
     /// Goes on with a task whose keys have been read.
     mutating func reportKeys(_ result: ReadOutcome.Result, of number: UInt64) {
-        carryOut(number) { host throws(Refusal) in
+        carryOut(number) { host throws(Rejection) in
             try host.proceed(number, with: result)
         }
     }
@@ -85,7 +85,7 @@ extension EngineHost {
     mutating func report(_ results: [PasswordResult], at now: Moment) {
         for result in results {
             note(result, at: now.mono)
-            carryOut(result.number) { host throws(Refusal) in
+            carryOut(result.number) { host throws(Rejection) in
                 try host.proceed(with: result, at: now)
             }
             sort(at: now)
@@ -104,31 +104,31 @@ extension EngineHost {
 
     /// Takes a step of a task, unless no connection waits for it any more.
     private mutating func carryOut(
-        _ number: UInt64, _ step: (inout Self) throws(Refusal) -> Void
+        _ number: UInt64, _ step: (inout Self) throws(Rejection) -> Void
     ) {
         let task = passwords.running(number).task
         guard passwords.isAwaited(task) else {
             _ = passwords.end(number)
             return
         }
-        do throws(Refusal) {
+        do throws(Rejection) {
             try checkServing()
             try step(&self)
         } catch {
-            refuse(number, error)
+            reject(number, error)
         }
     }
 
     private mutating func proceed(
         _ number: UInt64, with result: ReadOutcome.Result
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let task = passwords.running(number).task
         let row: CredentialRow?
         switch result {
         case .credential(let found): row = found
-        case .failed(let fault):
-            noteStoreFailure(.read, fault)
-            throw transientRefusal(.storeUnavailable)
+        case .failed(let error):
+            noteStoreFailure(.read, error)
+            throw transientRejection(.storeUnavailable)
         case .messages, .card: preconditionFailure("the answer to another question")
         }
         switch task.goal {
@@ -159,7 +159,7 @@ extension EngineHost {
 
     private mutating func proceed(
         with result: PasswordResult, at now: Moment
-    ) throws(Refusal) {
+    ) throws(Rejection) {
         let running = passwords.running(result.number)
         guard case .deriving(let hadKeys) = running.step else {
             preconditionFailure("a password that was not to be compared")
@@ -167,7 +167,7 @@ extension EngineHost {
         switch (running.task.goal, result.kind) {
         case (.logIn(_, let purpose), .compared(let isPassword)):
             let isVoid = passwords.proofs.isVoid(running.task.connection)
-            guard isPassword, !isVoid else { throw Refusal(CredentialError.password) }
+            guard isPassword, !isVoid else { throw Rejection(CredentialError.password) }
             _ = passwords.end(result.number)
             logIn(running.task, purpose, at: now)
         case (.register, .derived(let keys)), (.set, .derived(let keys)):
@@ -196,9 +196,9 @@ extension EngineHost {
             default:
                 answer(number, .passwordSet(replaced: hadKeys))
             }
-        case .failed(let fault):
-            noteStoreFailure(.write, fault)
-            refuse(number, transientRefusal(.storeUnavailable))
+        case .failed(let error):
+            noteStoreFailure(.write, error)
+            reject(number, transientRejection(.storeUnavailable))
         }
     }
 
@@ -242,11 +242,11 @@ extension EngineHost {
         output.append(.credentials(answer), for: connection)
     }
 
-    /// Ends a task with a refusal, if its connection waits for an answer.
-    private mutating func refuse(_ number: UInt64, _ refusal: Refusal) {
+    /// Ends a task with a rejection, if its connection waits for an answer.
+    private mutating func reject(_ number: UInt64, _ rejection: Rejection) {
         let connection = passwords.running(number).task.connection
         guard passwords.end(number) else { return }
-        refuse(connection, refusal)
+        reject(connection, rejection)
     }
 
     private mutating func logIn(
@@ -263,18 +263,18 @@ extension EngineHost {
     }
 }
 
-extension Refusal {
+extension Rejection {
     /// The password, prepared; or why it cannot be one.
-    static func password(_ typed: [UInt8]) throws(Refusal) -> Password {
+    static func password(_ typed: [UInt8]) throws(Rejection) -> Password {
         do throws(PasswordError) {
             return try Password(typed)
         } catch {
             switch error {
             case .tooLong:
-                throw Refusal(
+                throw Rejection(
                     .tooLong, field: .password, limit: Password.bytesMax, count: typed.count)
             case .empty, .notUTF8, .forbiddenCharacter, .mixedDirections:
-                throw Refusal(.invalidName, field: .password, limit: Password.bytesMax)
+                throw Rejection(.invalidName, field: .password, limit: Password.bytesMax)
             }
         }
     }

@@ -34,10 +34,10 @@ struct PasswordTasks {
         var mismatched = 0
         /// Accounts that were registered.
         var registered = 0
-        /// Tasks refused because there were too many.
-        var turnedAway = 0
-        /// Logins refused because too many passwords of their address were wrong.
-        var refusedForGuesses = 0
+        /// Tasks rejected because there were too many.
+        var rejected = 0
+        /// Logins rejected because too many passwords of their address were wrong.
+        var rejectedForGuesses = 0
     }
 
     /// A task that is in progress.

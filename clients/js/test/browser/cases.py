@@ -553,7 +553,7 @@ def expired(world):
 
 
 def wss(world):
-    """TLS, with a CA that this browser was told to trust; one that it was not told is refused."""
+    """TLS, with a CA that this browser was told to trust; one that it was not told is rejected."""
     world.expected = ("WebSocket connection to",)
     is_strict = world.browser.browser_type.name == "chromium"
     for authority in (UNKNOWN, TRUSTED) if is_strict else (TRUSTED,):

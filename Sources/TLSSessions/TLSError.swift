@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// Why a TLS connection failed. A closed set, for the label of a metric.
-public enum TLSFault: UInt8, CaseIterable, Sendable {
+public enum TLSError: UInt8, Error, CaseIterable {
     /// The first bytes are not those of TLS.
     case notTLS
     /// The ClientHello is above the limit.
@@ -70,14 +70,14 @@ enum ErrorQueue {
         }
     }
 
-    static func takeFault() -> TLSFault {
+    static func takeError() -> TLSError {
         guard let (library, reason) = take() else { return .other }
         if reason == ERR_R_MALLOC_FAILURE { return .outOfMemory }
         guard library == ERR_LIB_SSL, reason != ERR_R_INTERNAL_ERROR else { return .other }
-        return fault(of: reason)
+        return error(of: reason)
     }
 
-    private static func fault(ofAlert alert: CInt) -> TLSFault {
+    private static func error(ofAlert alert: CInt) -> TLSError {
         switch alert {
         case SSL_AD_PROTOCOL_VERSION: .noSharedVersion
         case SSL_AD_NO_APPLICATION_PROTOCOL: .noSharedProtocol
@@ -85,9 +85,9 @@ enum ErrorQueue {
         }
     }
 
-    private static func fault(of reason: CInt) -> TLSFault {
+    private static func error(of reason: CInt) -> TLSError {
         // Alerts of the peer are numbered from there.
-        if reason >= SSL_AD_REASON_OFFSET { return fault(ofAlert: reason - SSL_AD_REASON_OFFSET) }
+        if reason >= SSL_AD_REASON_OFFSET { return error(ofAlert: reason - SSL_AD_REASON_OFFSET) }
         return switch reason {
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_NO_PROTOCOLS_AVAILABLE, SSL_R_VERSION_TOO_LOW,
             SSL_R_WRONG_SSL_VERSION, SSL_R_UNKNOWN_PROTOCOL, SSL_R_INAPPROPRIATE_FALLBACK:

@@ -1,12 +1,12 @@
 /// Why a request was rejected. Nothing has changed.
-public struct Refusal: Error, Hashable, Sendable {
+public struct Rejection: Error, Hashable, Sendable {
     /// The reason code.
     public var reason: Reason
     /// The invalid parameter.
     public var field: Field?
     /// The lowest valid value.
     public var min: Int?
-    // These two fill the gaps behind optional numbers: every effect has room for a refusal.
+    // These two fill the gaps behind optional numbers: every effect has room for a rejection.
     private var characterValue = UInt32.max
     /// The highest valid value.
     public var max: Int?
@@ -23,7 +23,7 @@ public struct Refusal: Error, Hashable, Sendable {
     /// Why the credentials are invalid, if they are.
     public var credentialError: CredentialError?
 
-    /// A refusal.
+    /// A rejection.
     public init(
         _ reason: Reason, field: Field? = nil, min: Int? = nil, max: Int? = nil,
         limit: Int? = nil, count: Int? = nil, retryAfterSeconds: Int? = nil,
@@ -40,10 +40,10 @@ public struct Refusal: Error, Hashable, Sendable {
         if let character { characterValue = character.value }
     }
 
-    /// The place of the element at fault in the parameter, which is a list.
+    /// The place of the invalid element in the parameter, which is a list.
     public var index: Int? { indexValue == .max ? nil : Int(indexValue) }
 
-    /// The first character that the text at fault must not have.
+    /// The first character that the invalid text must not have.
     public var character: Unicode.Scalar? { Unicode.Scalar(characterValue) }
 
     /// The reason codes, as in `data.reason` on the wire.

@@ -1,41 +1,41 @@
-// What the engine and the service refuse, in the errors of XMPP: the tables of docs/XMPP.md.
+// What the engine and the service reject, in the errors of XMPP: the tables of docs/XMPP.md.
 
 public import PresenceCore
 
 extension StanzaError {
-    /// The error for a request that was refused.
-    public init(_ refusal: Refusal) {
-        switch refusal.reason {
+    /// The error for a request that was rejected.
+    public init(_ rejection: Rejection) {
+        switch rejection.reason {
         case .missingField, .wrongType, .outOfRange, .tooMany, .reservedValue, .duplicateField,
             .nothingSet, .invalidAlias, .aliasTooLong, .invalidTag, .tagTooLong, .tooManyTags,
             .labelsTooLong:
             self = .badRequest()
         case .invalidName: self = .jidMalformed
         case .tooLong: self = .tooLong("")
-        case .notPermitted where refusal.field == .contact:
+        case .notPermitted where rejection.field == .contact:
             self = .badRequest("An account has no relationship with itself.")
         case .notLoggedIn, .invalidToken, .expiredToken, .invalidPassword, .alreadyLoggedIn,
             .forbidden, .readOnlyKey, .notPermitted:
             self = .forbidden
         case .unknownContact, .noRecipients: self = .itemNotFound
-        case .rateLimited: self.init(.wait, .policyViolation, refusal.wordsOfWait)
+        case .rateLimited: self.init(.wait, .policyViolation, rejection.wordsOfWait)
         case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota,
             .contactQuota, .requestQuota, .inboxFull, .senderQuota:
-            let limit = refusal.limit.map { "The limit is \($0) \(refusal.wordsOfQuota)." }
+            let limit = rejection.limit.map { "The limit is \($0) \(rejection.wordsOfQuota)." }
             self.init(.wait, .resourceConstraint, limit ?? "")
         case .directedQuota:
-            let limit = refusal.limit ?? Limits.directedAddressesMax
+            let limit = rejection.limit ?? Limits.directedAddressesMax
             self.init(
                 .wait, .resourceConstraint,
                 "Directed presence is limited to \(limit) addresses at a time. "
                     + "Send unavailable to one of them first.")
         case .internal, .storeUnavailable, .overloaded, .shuttingDown:
-            self.init(.wait, .internalServerError, refusal.wordsOfWait)
+            self.init(.wait, .internalServerError, rejection.wordsOfWait)
         }
     }
 }
 
-extension Refusal {
+extension Rejection {
     /// What a quota counts, of what; empty: another reason.
     fileprivate var wordsOfQuota: String {
         switch reason {
@@ -61,9 +61,9 @@ extension Refusal {
 }
 
 extension SASLFailure {
-    /// The failure of a login that was refused.
-    public init(_ refusal: Refusal) {
-        switch refusal.reason {
+    /// The failure of a login that was rejected.
+    public init(_ rejection: Rejection) {
+        switch rejection.reason {
         case .expiredToken: self = .credentialsExpired
         case .overloaded, .shuttingDown, .storeUnavailable, .internal, .rateLimited:
             self = .temporaryAuthFailure
