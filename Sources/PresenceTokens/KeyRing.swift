@@ -22,6 +22,7 @@ public struct ServerKey: Hashable, Sendable {
 
     init(name: String, digest: [UInt8], isReadOnly: Bool) {
         precondition(digest.count == SHA256.byteCount, "a hash of another kind")
+        precondition(Self.isName(name), "a name that its file cannot contain")
         self.name = name
         self.digest = digest
         self.isReadOnly = isReadOnly
@@ -79,14 +80,23 @@ public final class KeyRing: Sendable {
 
     /// A ring of these keys; an empty one accepts no key.
     public init(_ keys: [ServerKey] = []) {
-        self.keys = Mutex(keys)
+        self.keys = Mutex(Self.checked(keys))
+    }
+
+    /// Keys that differ in their names and hashes, as `ServerKeyFile` reads them: the log and the
+    /// rights of a session are those of one key.
+    private static func checked(_ keys: [ServerKey]) -> [ServerKey] {
+        precondition(Set(keys.map(\.name)).count == keys.count, "a name of two keys")
+        precondition(Set(keys.map(\.digest)).count == keys.count, "a key with two names")
+        return keys
     }
 
     /// Replaces the keys. Any thread.
     ///
     /// A session that logged in with a key that is removed continues until its connection ends.
     public func replace(with keys: [ServerKey]) {
-        self.keys.withLock { $0 = keys }
+        let checked = Self.checked(keys)
+        self.keys.withLock { $0 = checked }
     }
 
     /// The key that this is; nil if it is unknown. Any thread; about a microsecond.

@@ -53,9 +53,6 @@ public struct KeySet: Sendable {
         }.joined(separator: ", ")
     }
 
-    /// No keys.
-    init() {}
-
     /// The keys in a file.
     ///
     /// - Throws: why the file is rejected; one unsupported key is enough.

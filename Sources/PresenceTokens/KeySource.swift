@@ -42,6 +42,7 @@ public final class KeySource: Sendable {
     var current: KeySet? { keys.withLock { $0 } }
 
     func replace(with keys: KeySet) {
+        precondition(!keys.keys.isEmpty, "no key: every token would be invalid")
         self.keys.withLock { $0 = keys }
     }
 
@@ -109,7 +110,10 @@ private actor RemoteKeys {
         if let fetchInFlight {
             guard waiterCount < KeySource.waitersMax else { return .unknown }
             waiterCount += 1
-            defer { waiterCount -= 1 }
+            defer {
+                waiterCount -= 1
+                precondition(waiterCount >= 0, "a token that did not wait")
+            }
             return await fetchInFlight.value
         }
         // `abs`: a clock that was set back must not prevent fetches.
@@ -125,6 +129,7 @@ private actor RemoteKeys {
         let task = loop.task { await self.attempt(into: source) }
         fetchInFlight = task
         freshness = await task.value
+        precondition(fetchInFlight == task, "two fetches at once")
         fetchInFlight = nil
         return freshness
     }

@@ -63,6 +63,7 @@ struct HTTPKeyFetcher: KeyFetcher {
         guard response.isWhole else {
             throw KeyFetchError(description: "the response has more than \(Self.bytesMax) bytes")
         }
+        precondition(response.body.count <= Self.bytesMax, "a longer response than requested")
         return response.body
     }
 }

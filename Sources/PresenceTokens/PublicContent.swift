@@ -171,7 +171,8 @@ extension PublicContent {
     /// The bytes that digits of some bits each stand for, from every place where a byte may begin:
     /// a label before the digits may consist of digits, too.
     private static func readings(of digits: [UInt8], bits: Int) -> [[UInt8]] {
-        (0..<(bits == 6 ? 4 : 2)).map { start in
+        precondition(bits == 6 || bits == 4, "neither base64 nor hexadecimal digits")
+        return (0..<(bits == 6 ? 4 : 2)).map { start in
             var bytes: [UInt8] = []
             var pending: UInt32 = 0
             var count = 0

@@ -35,6 +35,7 @@ public struct ServerKeyFile: Sendable {
             try add(bytes, line: index + 1)
         }
         guard !keys.isEmpty else { throw .empty }
+        precondition(plainLines.count <= keys.count && keys.count <= Self.keyCountMax)
     }
 
     private mutating func add(_ line: [UInt8], line number: Int) throws(ServerKeyFileError) {

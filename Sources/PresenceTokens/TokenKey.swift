@@ -18,6 +18,7 @@ struct TokenKey: Sendable {
         _ algorithm: TokenAlgorithm, kid: ExactText?, of material: [UInt8],
         _ collection: JWTKeyCollection
     ) async throws {
+        precondition(!material.isEmpty, "a key that cannot be told from others")
         self.kid = kid
         self.algorithm = algorithm
         digest = Array(SHA256.hash(data: material))

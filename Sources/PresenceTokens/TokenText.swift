@@ -20,6 +20,8 @@ struct TokenText {
         signedText = Array(token[..<parts[1].endIndex])
         payload = parts[1]
         self.signature = signature
+        precondition(
+            signedText.count + 1 + parts[2].count == token.count, "a part that is not signed")
     }
 
     /// The claims. To be called after the signature has been verified.

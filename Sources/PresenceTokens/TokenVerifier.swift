@@ -36,6 +36,7 @@ public final class TokenVerifier: Sendable {
         guard !text.header.isCritical else { throw .critical }
         guard let algorithm = TokenAlgorithm(named: text.header.alg) else { throw .algorithm }
         let keys = try await keys(kid: text.header.kid, algorithm, at: now)
+        precondition(keys.allSatisfy { $0.algorithm == algorithm }, "a key of another algorithm")
         guard keys.contains(where: { $0.hasSigned(text) }) else { throw .signature }
         return try verify(text.claims(), at: now)
     }
@@ -59,6 +60,7 @@ public final class TokenVerifier: Sendable {
     }
 
     private func verify(_ claims: TokenClaims, at now: Int64) throws(TokenError) -> VerifiedToken {
+        precondition(rules.leewaySeconds >= 0, "a token would expire before its time")
         let leeway = rules.leewaySeconds * 1_000
         guard let exp = claims.exp.flatMap(Self.milliseconds) else { throw .noExpiry }
         guard now < exp + leeway else { throw .expired }
