@@ -165,7 +165,7 @@ private func playMessages(_ input: inout Input, in situation: Situation) {
         case 7: message = bytes(close)
         default: message = bytes(input.pick(messages))
         }
-        for said in peer.hear(message: message) {
+        for said in peer.read(message: message) {
             let said = bytes(said)
             do throws(XMLError) {
                 let element = try unsafe reader.readMessage(said.span.bytes, bytesMax: 100_000)

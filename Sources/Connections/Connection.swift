@@ -30,7 +30,7 @@ struct Connection {
     /// Bytes of `gapText`, so that a delivery need not look at it.
     var gapTextBytes: UInt16 = 0
     /// Its address, in the address book.
-    var address = AddressBook.Entry.none
+    var address = ConnectionsPerNetwork.Entry.none
     /// Its rate limit.
     var requests = TokenBucket()
     /// What fills the gaps of frames that it shares: the bare JID of an XMPP client.

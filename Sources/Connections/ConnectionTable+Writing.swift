@@ -43,7 +43,7 @@ extension ConnectionTable {
     public mutating func beginWriting() -> Int {
         defer { frames.beginWriting() }
         guard !frames.isLarge else { return dirty.count }
-        let part = dirty.count / limits.outboxesWaitingPerWritten
+        let part = dirty.count / limits.flushFraction
         return min(dirty.count, max(limits.outboxesPerTurn, part))
     }
 

@@ -130,10 +130,10 @@ public struct ConnectionTable: ~Copyable {
     public mutating func setPeer(of slot: Int, _ peer: ConnectionPeer) { slots[slot].peer = peer }
 
     /// The network that a connection counts for.
-    public func address(of slot: Int) -> AddressBook.Entry { slots[slot].address }
+    public func address(of slot: Int) -> ConnectionsPerNetwork.Entry { slots[slot].address }
 
     /// Notes the network that a connection counts for.
-    public mutating func setAddress(of slot: Int, _ address: AddressBook.Entry) {
+    public mutating func setAddress(of slot: Int, _ address: ConnectionsPerNetwork.Entry) {
         slots[slot].address = address
     }
 
@@ -177,19 +177,19 @@ public struct OutputLimits: Sendable {
     /// Outboxes that are written in a turn, if more have something to write.
     public var outboxesPerTurn: Int
     /// At least this fraction (1/n) of the waiting outboxes is written in a turn.
-    public var outboxesWaitingPerWritten: Int
+    public var flushFraction: Int
 
     /// These limits.
     public init(
         outboxBytesMax: Int, backlogBytesMax: Int, bytesInAllMax: Int, progressSeconds: Int,
-        outboxesPerTurn: Int, outboxesWaitingPerWritten: Int
+        outboxesPerTurn: Int, flushFraction: Int
     ) {
         self.outboxBytesMax = outboxBytesMax
         self.backlogBytesMax = backlogBytesMax
         self.bytesInAllMax = bytesInAllMax
         self.progressSeconds = progressSeconds
         self.outboxesPerTurn = outboxesPerTurn
-        self.outboxesWaitingPerWritten = outboxesWaitingPerWritten
+        self.flushFraction = flushFraction
     }
 }
 

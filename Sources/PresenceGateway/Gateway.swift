@@ -27,17 +27,17 @@ public final class Gateway: Sendable {
 
     private let eventLoop: any EventLoop
     private let state: NIOLoopBoundBox<State>
-    private let door: ServiceDoor
+    private let service: ServiceReference
     private let limits: InProcessLimits
     private let requestTime: TimeAmount
 
-    /// A gateway to the service behind `door`, which need not be open yet.
+    /// A gateway to the service behind `service`, which need not be open yet.
     public init(
         on eventLoop: any EventLoop, _ limits: InProcessLimits = InProcessLimits(),
-        to door: ServiceDoor
+        to service: ServiceReference
     ) {
         self.eventLoop = eventLoop
-        self.door = door
+        self.service = service
         self.limits = limits
         requestTime = .milliseconds(Int64(limits.requestMilliseconds))
         state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: eventLoop)
@@ -185,7 +185,7 @@ public final class Gateway: Sendable {
     private func openClient() throws(InProcessError) -> InProcessClient {
         guard !state.value.isClosed else { throw .ended }
         if let client = state.value.client { return client }
-        let client = try door.makeClient(
+        let client = try service.makeClient(
             limits,
             wake: { [state, eventLoop] in
                 eventLoop.execute { state.value.client?.receive() }

@@ -28,14 +28,14 @@ public final class HTTPServer: Sendable {
     private let connections: ConnectionLimiter
     private let loop: any EventLoop
 
-    /// Starts it, and waits until it listens. The service behind `door` need not be serving yet.
+    /// Starts it, and waits until it listens. The service behind `service` need not be serving yet.
     /// Not to be called on an event loop.
     public init(
-        _ configuration: HTTPConfiguration, to door: ServiceDoor
+        _ configuration: HTTPConfiguration, to service: ServiceReference
     ) throws(HTTPStartError) {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         loop = group.next()
-        gateway = Gateway(on: loop, to: door)
+        gateway = Gateway(on: loop, to: service)
         certificates = configuration.secure.map { HTTPCertificates($0.context) }
         let limits = configuration.limits
         let counters = HTTPCounters()

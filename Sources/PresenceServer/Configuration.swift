@@ -147,10 +147,10 @@ public struct ConnectionLimits: Sendable {
     /// Bytes of such frames that all connections are given in one turn. The last frame may exceed
     /// it.
     public var listBytesPerTurn = 512 << 10
-    /// Outboxes that are written in one turn of the loop, if more have something to write.
+    /// Outboxes that are flushed in one turn of the loop, if more wait.
     public var outboxesPerTurn = 64
-    /// One of this number that have something to write is written in a turn, if that is more.
-    public var outboxesWaitingPerWritten = 8
+    /// At least this fraction (1/n) of the waiting outboxes is flushed in a turn.
+    public var flushFraction = 8
     /// What outboxes may share until they are written.
     public var shares = SharedFrames.Limits()
     /// Subscribers of large fans that are looked at in one turn of the loop: about a millisecond.

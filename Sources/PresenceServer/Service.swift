@@ -72,7 +72,7 @@ public final class Service {
         feedFile = FeedFile(configuration)
         mailbox = Mailbox(loops.host.wakeup, others: loops.connections.map(\.wakeup))
         do throws(StoreFileError) {
-            runner = try ServiceMaker(
+            runner = try ServiceAssembly(
                 configuration: configuration, loops: loops, store: store, mailbox: mailbox,
                 feedFile: feedFile, logger: logger
             ).runner(shift: shift)

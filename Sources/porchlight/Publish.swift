@@ -110,7 +110,7 @@ struct Publish: ParsableCommand {
     /// Stays online until ^C, also when the service restarts.
     private func stay() throws {
         var expires = Date.distantFuture
-        let session = HeldSession(begin: { open in
+        let session = CommandSession(begin: { open in
             // An expired status is not brought back.
             guard Date() < expires else { return }
             try publish(open.client, as: open.account, through: .itself)

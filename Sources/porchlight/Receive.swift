@@ -43,7 +43,7 @@ struct Receive: ParsableCommand {
         var client: Client?
         var printed = RecentMessages()
         var isDone = false
-        let session = HeldSession(
+        let session = CommandSession(
             login: login,
             begin: { open in
                 client = open.client

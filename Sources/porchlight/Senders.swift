@@ -25,10 +25,10 @@ struct Senders: Sendable {
         push = PushSenders(files.push, on: http.loop, directory: directory, logger: logger)
     }
 
-    /// Begins to send, what the service behind `door` has.
-    func start(_ door: ServiceDoor) {
-        webhooks.start(over: Gateway(on: http.loop.eventLoop, to: door))
-        push.start(over: Gateway(on: http.loop.eventLoop, to: door))
+    /// Begins to send, what the service behind `service` has.
+    func start(_ service: ServiceReference) {
+        webhooks.start(over: Gateway(on: http.loop.eventLoop, to: service))
+        push.start(over: Gateway(on: http.loop.eventLoop, to: service))
     }
 
     /// Stops, and waits for that.

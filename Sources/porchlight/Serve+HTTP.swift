@@ -16,7 +16,8 @@ import TLSSessions
 extension ServiceSettings {
     /// Starts the API, if it is wanted.
     func startHTTP(
-        _ keys: KeyRing, _ certificates: TLSContext?, _ watchdog: Watchdog, _ door: ServiceDoor
+        _ keys: KeyRing, _ certificates: TLSContext?, _ watchdog: Watchdog,
+        _ service: ServiceReference
     ) throws -> HTTPServer? {
         guard startup.servesHTTP else { return nil }
         // With open authentication this machine needs no key here either; other machines do.
@@ -36,7 +37,7 @@ extension ServiceSettings {
         settings.limits.feedReadersMax = min(
             budget.feedReadersMax, configuration.feed.readersMax)
         do throws(HTTPStartError) {
-            return try HTTPServer(settings, to: door)
+            return try HTTPServer(settings, to: service)
         } catch {
             guard let number = error.errorNumber else { throw CommandError(error.description) }
             // In the words of the native port.

@@ -59,8 +59,8 @@ struct Serve: ParsableCommand {
         let authenticator = CredentialAuthenticator(
             files.keys, settings.tokenRules, over: outgoing, logger: logger)
         let watchdog = Supervisor.watchdog(seconds: settings.startup.watchdogSeconds, logger)
-        let door = ServiceDoor()
-        let http = try settings.startHTTP(authenticator.keys, files.tls.http, watchdog, door)
+        let reference = ServiceReference()
+        let http = try settings.startHTTP(authenticator.keys, files.tls.http, watchdog, reference)
         defer { http?.stop() }
         let senders = Senders(
             files, over: outgoing, directory: settings.dataDirectory, logger: logger)
@@ -94,7 +94,7 @@ struct Serve: ParsableCommand {
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },
             ]
             try service.run(signals: signals) { [control = service.control] in
-                door.open(to: control)
+                reference.open(to: control)
                 // Not before: a start that is rejected is one sentence.
                 logger.notice(
                     "started",
@@ -102,7 +102,7 @@ struct Serve: ParsableCommand {
                 // A full disk behind standard output must not stop the service.
                 try? announce("ready on \(address)")
                 Supervisor.tell(Supervisor.ready)
-                senders.start(door)
+                senders.start(reference)
             }
         } catch {
             throw CommandError(error.description)

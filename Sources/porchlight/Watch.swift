@@ -50,7 +50,7 @@ struct Watch: ParsableCommand {
         // An account may be sent more than was asked for here: it can have other subscriptions.
         let wanted = Set(accounts.map { Array($0.utf8) })
         var renewed = Date()
-        let session = HeldSession(
+        let session = CommandSession(
             begin: { open in
                 for state in try subscribe(open.client, answer: .withStates) { try show(state) }
                 renewed = Date()

@@ -23,7 +23,9 @@ import Testing
     func end(_ process: Process) { kill(process.processIdentifier, SIGKILL) }
 
     /// Lets bob in and takes his status.
-    func letIn(_ service: ScriptedService, seq: Int64) throws -> (client: Client, status: JSON) {
+    func startListening(_ service: ScriptedService, seq: Int64) throws -> (
+        client: Client, status: JSON
+    ) {
         let client = try service.accept()
         _ = try client.answer("login", ["account": "bob"])
         return (client, try client.answer("publish", ["seq": .integer(seq)]))
@@ -44,13 +46,13 @@ import Testing
         let said = Pipe()
         let process = try publisher(at: service.address, saying: said)
         defer { end(process) }
-        let first = try letIn(service, seq: 7)
+        let first = try startListening(service, seq: 7)
         try first.client.send([
             "jsonrpc": "2.0", "method": "close",
             "params": ["code": 4_503, "reason": "shutting_down", "message": "The service stops."],
         ])
         first.client.disconnect()
-        let second = try letIn(service, seq: 9)
+        let second = try startListening(service, seq: 9)
         #expect(second.status == first.status)
         #expect(wait(for: "seq 9", in: said).contains("published as bob, seq 7\n"))
     }
@@ -84,7 +86,7 @@ import Testing
         let service = try ScriptedService()
         let process = try publisher(at: service.address, saying: Pipe())
         defer { end(process) }
-        let first = try letIn(service, seq: 7)
+        let first = try startListening(service, seq: 7)
         try first.client.send([
             "jsonrpc": "2.0", "method": "close",
             "params": ["code": 4_410, "reason": "kicked", "message": "Go."],

@@ -48,7 +48,7 @@ private final class FakeSockets: Sockets {
             OutputLimits(
                 outboxBytesMax: outboxBytesMax, backlogBytesMax: backlogBytesMax,
                 bytesInAllMax: 10_000, progressSeconds: 15, outboxesPerTurn: perTurn,
-                outboxesWaitingPerWritten: 8),
+                flushFraction: 8),
             shares: SharedFrames.Limits(), heard: HeardTable(), variantCount: variantCount,
             at: start)
     }

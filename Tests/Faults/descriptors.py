@@ -266,7 +266,7 @@ def descriptors_run_out():
         inside[1].subscribe("in2", "in3")
         inside[2].ok("publish", {"type": 1, "value": 10001, "onlineOnly": False})
         inside[1].event(lambda event: event["value"] == 10001)
-        say("%d descriptors, 200 connections at the door, %.2f s of CPU in 2 s",
+        say("%d descriptors, 200 connections at the service, %.2f s of CPU in 2 s",
             service.descriptors(), used)
         for connection in crowd:
             connection.close()

@@ -16,10 +16,10 @@ private final class RunningService: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let directory: String
     private let control = Mutex<ServiceControl?>(nil)
-    let door: ServiceDoor
+    let reference: ServiceReference
 
-    init(_ door: ServiceDoor = ServiceDoor()) {
-        self.door = door
+    init(_ reference: ServiceReference = ServiceReference()) {
+        self.reference = reference
         directory = NSTemporaryDirectory() + "porchlight-" + UUID().uuidString
         let isReady = DispatchSemaphore(value: 0)
         let thread = Thread { [self] in
@@ -32,7 +32,7 @@ private final class RunningService: Sendable {
                 let service = try Service(configuration, logger: logger)
                 control.withLock { $0 = service.control }
                 try service.run { [control = service.control] in
-                    door.open(to: control)
+                    reference.open(to: control)
                     isReady.signal()
                 }
             } catch {
@@ -56,12 +56,12 @@ private final class RunningService: Sendable {
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private func gateway(
-        to door: ServiceDoor, _ adjust: (inout InProcessLimits) -> Void = { _ in }
+        to reference: ServiceReference, _ adjust: (inout InProcessLimits) -> Void = { _ in }
     ) -> Gateway {
         var limits = InProcessLimits()
         limits.requestMilliseconds = 3_600_000
         adjust(&limits)
-        return Gateway(on: Self.group.next(), limits, to: door)
+        return Gateway(on: Self.group.next(), limits, to: reference)
     }
 
     private var query: MethodCall {
@@ -71,10 +71,10 @@ private final class RunningService: Sendable {
     }
 
     @Test func `says that the service starts, answers, and ends with it`() async throws {
-        let door = ServiceDoor()
-        let gateway = gateway(to: door)
+        let reference = ServiceReference()
+        let gateway = gateway(to: reference)
         await #expect(throws: InProcessError.starting) { try await gateway.call(query) }
-        let service = RunningService(door)
+        let service = RunningService(reference)
         let state = try await gateway.call(query, .onlyState)
         #expect(
             String(decoding: state.bytes, as: UTF8.self).hasPrefix(#"{"type":1,"publisher":"bob","#)
@@ -90,7 +90,7 @@ private final class RunningService: Sendable {
     @Test func `passes on errors`() async throws {
         let service = RunningService()
         defer { service.stop() }
-        let gateway = gateway(to: service.door)
+        let gateway = gateway(to: service.reference)
         do {
             _ = try await gateway.call(MethodCall(.query))
             Issue.record("not rejected")
@@ -111,7 +111,7 @@ private final class RunningService: Sendable {
     @Test func `carries out many calls at once, within its bounds`() async throws {
         let service = RunningService()
         defer { service.stop() }
-        let gateway = gateway(to: service.door) {
+        let gateway = gateway(to: service.reference) {
             $0.callsMax = 20
             $0.callsAtOnceMax = 4
         }
@@ -136,7 +136,7 @@ private final class RunningService: Sendable {
     @Test func `rejects calls for several states while too many results are in use`() async throws {
         let service = RunningService()
         defer { service.stop() }
-        let gateway = gateway(to: service.door) { $0.resultBytesMax = 1 }
+        let gateway = gateway(to: service.reference) { $0.resultBytesMax = 1 }
         var several = MethodCall(.query)
         several.arguments = [
             .init(.type, .integer(1)), .init(.accounts, .texts(["bob", "carol"])),
@@ -156,7 +156,7 @@ private final class RunningService: Sendable {
     @Test func `asks for so many states at once, and for the others later`() async throws {
         let service = RunningService()
         defer { service.stop() }
-        let gateway = gateway(to: service.door) { $0.statesAtOnceMax = 1 }
+        let gateway = gateway(to: service.reference) { $0.statesAtOnceMax = 1 }
         let query = query
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for _ in 0..<100 { tasks.addTask { _ = try await gateway.call(query) } }
@@ -169,7 +169,7 @@ private final class RunningService: Sendable {
     @Test func `gives up calls that are cancelled, or take too long`() async throws {
         let service = RunningService()
         defer { service.stop() }
-        let gateway = gateway(to: service.door)
+        let gateway = gateway(to: service.reference)
         let query = query
         for _ in 0..<200 {
             let call = Task { try await gateway.call(query) }
@@ -182,7 +182,7 @@ private final class RunningService: Sendable {
         }
         #expect(await gateway.counters().inProgress == 0)
         // This one hands over no call, so nothing answers it.
-        let hasty = self.gateway(to: service.door) {
+        let hasty = self.gateway(to: service.reference) {
             $0.requestMilliseconds = 0
             $0.callsAtOnceMax = 0
         }
@@ -192,7 +192,7 @@ private final class RunningService: Sendable {
 
     @Test func `reads the feed until its reader is closed, or the service ends`() async throws {
         let service = RunningService()
-        let gateway = gateway(to: service.door)
+        let gateway = gateway(to: service.reference)
         let reader = try await gateway.openFeed(after: nil)
         #expect(reader.start == .reset)
         guard case .synced(let cursor) = try await reader.next(within: .hours(1)) else {

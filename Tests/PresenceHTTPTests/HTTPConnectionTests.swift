@@ -20,7 +20,8 @@ import Testing
         let counters = HTTPCounters()
         shared = HTTPConnection.Shared(
             api: API(
-                gateway: Gateway(on: loop, to: ServiceDoor()), access: .keysOrLocal(KeyRing([])),
+                gateway: Gateway(on: loop, to: ServiceReference()),
+                access: .keysOrLocal(KeyRing([])),
                 limits: limits, counters: counters, readiness: Readiness(),
                 date: DateField { 0 }, console: nil, version: "1", story: { _ in [] },
                 certificates: nil, isResponsive: { true }),

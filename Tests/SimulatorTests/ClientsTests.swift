@@ -20,7 +20,7 @@ import Testing
             clock: ServiceClock(
                 mono: network.monotonicMilliseconds, wall: network.wallMilliseconds),
             transport: network, heard: HeardTable(),
-            admission: Admission(census: nil, loop: 0, seed: 1), logger: Logger(label: "test"))
+            admission: Admission(counts: nil, loop: 0, seed: 1), logger: Logger(label: "test"))
     }
 
     /// Whether the engine host is told that a connection has ended that has not logged in.

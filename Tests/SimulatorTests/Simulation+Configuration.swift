@@ -47,7 +47,7 @@ extension Simulation {
         configuration.connection.progressSeconds = Int.random(in: 15...60, using: &random)
         configuration.connection.listFramesPerTurn = Int.random(in: 1...3, using: &random)
         configuration.connection.outboxesPerTurn = Int.random(in: 1...6, using: &random)
-        configuration.connection.outboxesWaitingPerWritten = Int.random(in: 1...9, using: &random)
+        configuration.connection.flushFraction = Int.random(in: 1...9, using: &random)
         configuration.connection.shares.bytesMax = Int.random(in: 0...2_000, using: &random)
         configuration.connection.shares.shareCountMax = Int.random(in: 0...20, using: &random)
         configuration.connection.subscribersPerTurn = Int.random(in: 1...6, using: &random)

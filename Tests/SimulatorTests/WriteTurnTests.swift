@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `are written in part, if that is more`() {
-        let (service, backend, watchers) = service { $0.connection.outboxesWaitingPerWritten = 2 }
+        let (service, backend, watchers) = service { $0.connection.flushFraction = 2 }
         publish(10_001, service, backend)
         service.connections.turnEnded()
         // Seven have something to write: six watchers, and one has the answer.

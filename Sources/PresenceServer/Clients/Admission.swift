@@ -5,9 +5,9 @@ import PresenceWire
 
 /// Which connections may stay, and when those that may not are to come back.
 struct Admission: ~Copyable {
-    private var addresses: AddressBook
+    private var addresses: ConnectionsPerNetwork
     /// The connections of all loops; nil: this is the only one.
-    private let census: Census?
+    private let counts: ConnectionCounts?
     private let loop: Int
     /// Connections above a limit that are given time to read the reason.
     private(set) var overLimitCount = 0
@@ -15,19 +15,19 @@ struct Admission: ~Copyable {
     private var closedAtOnceCount = 0
     private var retryDelay: RetryDelay
 
-    init(census: Census?, loop: Int, seed: UInt64) {
-        addresses = AddressBook(seed: seed)
-        self.census = census
+    init(counts: ConnectionCounts?, loop: Int, seed: UInt64) {
+        addresses = ConnectionsPerNetwork(seed: seed)
+        self.counts = counts
         self.loop = loop
         retryDelay = RetryDelay(seed: seed)
     }
 
     /// Whether a connection may stay, with `streamCount` open, this one included: the entry of its
-    /// network. Nil: a limit is reached. Of several loops, the census admits.
+    /// network. Nil: a limit is reached. Of several loops, `ConnectionCounts` does it.
     mutating func admit(
         _ network: ClientNetwork?, _ limits: AdmissionLimits, streamCount: Int
-    ) -> AddressBook.Entry? {
-        precondition(census == nil, "admitted by two")
+    ) -> ConnectionsPerNetwork.Entry? {
+        precondition(counts == nil, "admitted by two")
         guard streamCount - overLimitCount - closedAtOnceCount <= limits.connectionsMax else {
             return nil
         }
@@ -44,26 +44,26 @@ struct Admission: ~Copyable {
     }
 
     /// Notes that a connection is gone.
-    mutating func leave(_ address: AddressBook.Entry, _ peer: ConnectionPeer) {
+    mutating func leave(_ address: ConnectionsPerNetwork.Entry, _ peer: ConnectionPeer) {
         switch peer {
         case .client, .appServer: break
         case .overLimit: overLimitCount -= 1
         case .closedAtOnce: closedAtOnceCount -= 1
         }
-        guard let census else { return addresses.leave(address) }
-        census.leave(address, of: loop)
+        guard let counts else { return addresses.leave(address) }
+        counts.leave(address, of: loop)
     }
 
     /// The network of a connection that was admitted.
-    func network(_ address: AddressBook.Entry) -> ClientNetwork? {
-        guard let census else { return addresses.network(address) }
-        return census.network(address)
+    func network(_ address: ConnectionsPerNetwork.Entry) -> ClientNetwork? {
+        guard let counts else { return addresses.network(address) }
+        return counts.network(address)
     }
 
     /// Networks with connections now; of several loops, the first one counts for all.
     var addressCount: Int {
-        guard let census else { return addresses.count }
-        return loop == 0 ? census.addressCount : 0
+        guard let counts else { return addresses.count }
+        return loop == 0 ? counts.addressCount : 0
     }
 
     /// Seconds after which a rejected client is to come back.

@@ -262,6 +262,6 @@ extension ConnectionLimits {
             outboxBytesMax: outboxBytesMax, backlogBytesMax: backlogBytesMax,
             bytesInAllMax: number.share(of: outboxBytesInAllMax),
             progressSeconds: progressSeconds, outboxesPerTurn: outboxesPerTurn,
-            outboxesWaitingPerWritten: outboxesWaitingPerWritten)
+            flushFraction: flushFraction)
     }
 }

@@ -31,7 +31,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
 
     init(
         _ configuration: Configuration, number: LoopNumber = .only, link: consuming Link,
-        clock: ServiceClock, loop: Network, heard: HeardTable, census: Census? = nil,
+        clock: ServiceClock, loop: Network, heard: HeardTable, counts: ConnectionCounts? = nil,
         logger: Logger, seed: UInt64
     ) {
         self.loop = loop
@@ -39,7 +39,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
         heardUpTo = Mono(milliseconds: clock.shifted(loop.monotonicMilliseconds))
         clients = Clients(
             configuration, number: number, clock: clock, transport: loop, heard: heard,
-            admission: Admission(census: census, loop: number.index, seed: seed), logger: logger)
+            admission: Admission(counts: counts, loop: number.index, seed: seed), logger: logger)
     }
 
     var configuration: Configuration { clients.configuration }
@@ -72,10 +72,9 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
         if clients.admit(slot) { clients.listenForLogin(of: slot) }
     }
 
-    /// Takes over a connection that the loop that accepts has admitted, from an address of the
-    /// census.
+    /// Takes over a connection that the loop that accepts has admitted and counted at `address`.
     mutating func accept(
-        _ id: StreamID, from address: AddressBook.Entry, on listener: ListenerKind
+        _ id: StreamID, from address: ConnectionsPerNetwork.Entry, on listener: ListenerKind
     ) {
         let slot = clients.open(id, on: listener)
         clients.table.setAddress(of: slot, address)

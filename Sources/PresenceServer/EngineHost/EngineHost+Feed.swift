@@ -36,17 +36,17 @@ extension EngineHost {
         let log = FeedLog(
             after: engine.lastSeq, epoch: epoch, bytesMax: configuration.feed.feedBytesMax,
             seconds: configuration.feed.feedSeconds)
-        goOnWithFeed(log, at: now.mono)
+        resumeFeed(log, at: now.mono)
     }
 
     /// Switches the feed on.
-    mutating func goOnWithFeed(_ log: FeedLog, at now: Mono) {
+    mutating func resumeFeed(_ log: FeedLog, at now: Mono) {
         feed = Feed(log, at: now)
         engine.setFeed(.on)
     }
 
     /// Drops what is too old, and switches the feed off when it has had no reader for as long.
-    mutating func lookAfterFeed(at now: Mono) {
+    mutating func maintainFeed(at now: Mono) {
         guard feed?.check(at: now) == false else { return }
         feed = nil
         engine.setFeed(.off)

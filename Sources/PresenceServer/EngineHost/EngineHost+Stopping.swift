@@ -19,7 +19,7 @@ extension EngineHost {
     }
 
     /// Goes on with the end, as far as it can.
-    mutating func goOnStopping() {
+    mutating func continueStopping() {
         guard phase == .stopping, engine.changesInFlight == 0, passwords.storingCount == 0 else {
             return
         }

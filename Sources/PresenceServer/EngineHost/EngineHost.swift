@@ -133,7 +133,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         retryDelay = RetryDelay(seed: seed)
         rates = Rates(begun: now.mono)
         begun = now
-        if let log { goOnWithFeed(log, at: now.mono) }
+        if let log { resumeFeed(log, at: now.mono) }
     }
 
     /// Replaces the configuration by one with the same settings of the start. Connections above a
@@ -195,8 +195,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             sort(at: now)
         }
         continueFanOuts(at: now)
-        if let due = feed?.checkAt, due <= heardUpTo { lookAfterFeed(at: now.mono) }
-        lookAfterMemory(at: now.mono, heardUpTo: heardUpTo)
+        if let due = feed?.checkAt, due <= heardUpTo { maintainFeed(at: now.mono) }
+        maintainMemory(at: now.mono, heardUpTo: heardUpTo)
         askNextQuestion()
         answerWithoutStalledLoops(at: now)
         submit()
@@ -226,7 +226,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     mutating func endTurn(at now: Moment) {
         guard phase != .stopped else { return }
         submit()
-        goOnStopping()
+        continueStopping()
         // Reading the number of the last event copies the engine, so only if it is needed.
         if memory.isIdle { memory.schedule(at: now.mono, lastSeq: engine.lastSeq) }
         noteRates(at: now.mono)
@@ -306,7 +306,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         switch outcome.result {
         case .committed:
             noteWritten()
-            if ticket == .start { return letIn() }
+            if ticket == .start { return startListening() }
             engine.committed(ticket, at: now, into: &output.shared.effects)
         case .failed(let error):
             noteStoreFailure(.write, error)
@@ -337,7 +337,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         logger.notice("the database can be written to again")
     }
 
-    private mutating func letIn() {
+    private mutating func startListening() {
         guard phase == .starting else { return }
         enter(.listening)
         output.appendToFirst(.startListening)

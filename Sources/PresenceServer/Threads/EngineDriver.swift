@@ -22,21 +22,21 @@ final class EngineDriver: LoopHandler {
     private let boxes: [LinkBox]
     private var input: LoopInput
     private var outcomes = OutcomeQueue()
-    private let census: Census
+    private let counts: ConnectionCounts
     private var deadlines: DeadlineGate
     /// Since when a loop has been full, so that no input is taken.
     private var heldSince: Mono?
 
     init(
         _ host: consuming EngineHost<Store, Loop>, on loop: Loop, _ clock: ServiceClock,
-        _ mailbox: Mailbox, _ boxes: [LinkBox], _ census: Census
+        _ mailbox: Mailbox, _ boxes: [LinkBox], _ counts: ConnectionCounts
     ) {
         self.host = host
         self.loop = loop
         self.clock = clock
         self.mailbox = mailbox
         self.boxes = boxes
-        self.census = census
+        self.counts = counts
         let now = Mono(milliseconds: clock.shifted(loop.monotonicMilliseconds))
         input = LoopInput(loops: boxes.count, at: now)
         deadlines = DeadlineGate(at: now)
@@ -104,7 +104,7 @@ final class EngineDriver: LoopHandler {
         host.stalled.isHoldingFanOuts = isHoldingFanOuts
         for (index, box) in boxes.enumerated() {
             guard host.stalled.note(box.backlog(), of: index, at: now) else { continue }
-            census.note(stalled: host.stalledLoops)
+            counts.note(stalled: host.stalledLoops)
             host.logger.warning(
                 host.stalledLoops.contains(index)
                     ? "a connection loop is stalled" : "a stalled connection loop continues",

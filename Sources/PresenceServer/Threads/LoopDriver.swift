@@ -14,18 +14,18 @@ final class LoopDriver: LoopHandler {
     static let outputBytesPerTurn = 128 << 10
 
     private let box: LinkBox
-    private let intakes: [Intake]
-    private let census: Census
+    private let acceptedSockets: [AcceptedSockets]
+    private let counts: ConnectionCounts
 
-    /// `intakes` are those of all loops.
+    /// `acceptedSockets` are those of all loops.
     init(
         _ connections: consuming ConnectionLoop<SecureLoop, ThreadedLink>, _ box: LinkBox,
-        _ intakes: [Intake], _ census: Census
+        _ acceptedSockets: [AcceptedSockets], _ counts: ConnectionCounts
     ) {
         self.connections = connections
         self.box = box
-        self.intakes = intakes
-        self.census = census
+        self.acceptedSockets = acceptedSockets
+        self.counts = counts
     }
 
     /// Of the loop that accepts: the connection goes to the loop that has the fewest. One that is
@@ -34,17 +34,22 @@ final class LoopDriver: LoopHandler {
         connections.beginTurn()
         let network = Loop.peerNetwork(ofSocket: socket)
         let limits = connections.configuration.admission
-        guard let place = census.admit(network, limits) else {
+        guard let place = counts.admit(network, limits) else {
             connections.reject(
                 connections.loop.adopt(socket, listener: listener), on: kind(of: listener))
             return true
         }
-        let arrival = Intake.Arrival(socket: socket, listener: listener, address: place.address)
-        if place.loop == box.loop { adopt(arrival) } else { intakes[place.loop].put(arrival) }
+        let arrival = AcceptedSockets.Arrival(
+            socket: socket, listener: listener, address: place.address)
+        if place.loop == box.loop {
+            adopt(arrival)
+        } else {
+            acceptedSockets[place.loop].put(arrival)
+        }
         return true
     }
 
-    private func adopt(_ arrival: Intake.Arrival) {
+    private func adopt(_ arrival: AcceptedSockets.Arrival) {
         connections.accept(
             connections.loop.adopt(arrival.socket, listener: arrival.listener),
             from: arrival.address, on: kind(of: arrival.listener))
@@ -82,7 +87,7 @@ final class LoopDriver: LoopHandler {
     func wokenUp() {
         connections.beginTurn()
         let turns = box.takeOutbound(bytesMax: Self.outputBytesPerTurn)
-        for arrival in intakes[box.loop].take() { adopt(arrival) }
+        for arrival in acceptedSockets[box.loop].take() { adopt(arrival) }
         for turn in turns {
             var outbound = turn.outbound
             connections.take(&outbound)

@@ -9,7 +9,7 @@ final class ThreadedRunner: ServiceRunner {
     private let engine: EngineDriver
     private let drivers: [LoopDriver]
     private let boxes: [LinkBox]
-    private let intakes: [Intake]
+    private let acceptedSockets: [AcceptedSockets]
 
     /// What a thread runs, on the way to it.
     private struct Handed: @unchecked Sendable {
@@ -20,13 +20,13 @@ final class ThreadedRunner: ServiceRunner {
 
     init(
         _ loops: ServiceLoops, _ engine: EngineDriver, _ drivers: [LoopDriver],
-        _ boxes: [LinkBox], _ intakes: [Intake]
+        _ boxes: [LinkBox], _ acceptedSockets: [AcceptedSockets]
     ) {
         self.loops = loops
         self.engine = engine
         self.drivers = drivers
         self.boxes = boxes
-        self.intakes = intakes
+        self.acceptedSockets = acceptedSockets
     }
 
     func run(
@@ -62,8 +62,8 @@ final class ThreadedRunner: ServiceRunner {
     func close() -> ServiceEnd {
         engine.host.closeBoxes()
         for box in boxes { box.close() }
-        for intake in intakes {
-            for arrival in intake.take() { Descriptors.close(arrival.socket) }
+        for accepted in acceptedSockets {
+            for arrival in accepted.take() { Descriptors.close(arrival.socket) }
         }
         for driver in drivers { driver.connections.loop.close() }
         loops.host.close()

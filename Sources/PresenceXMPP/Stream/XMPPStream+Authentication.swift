@@ -5,7 +5,7 @@ public import Passwords
 internal import XML
 
 extension XMPPStream {
-    mutating func hearAuth(_ element: XMLElement, _ settings: StreamSettings) -> Heard {
+    mutating func readAuth(_ element: XMLElement, _ settings: StreamSettings) -> StreamInput {
         // In the middle of an exchange. It is given up, and may begin again.
         guard case .nothing = pending else { return rejectOnce(.malformedRequest) }
         let wished = element.attribute("mechanism") ?? []
@@ -16,7 +16,7 @@ extension XMPPStream {
         guard !text.isEmpty else {
             pending = .initialResponse(mechanism)
             output.appendSASL("challenge", [])
-            return .say
+            return .output
         }
         // A single equals sign is data of no bytes, as opposed to no data.
         let data = text.isEqual(to: "=") ? [] : Base64.decoded(text)
@@ -24,7 +24,7 @@ extension XMPPStream {
         return begin(mechanism, data)
     }
 
-    mutating func hearResponse(_ element: XMLElement) -> Heard {
+    mutating func readResponse(_ element: XMLElement) -> StreamInput {
         let state = pending
         pending = .nothing
         guard let data = Base64.decoded(element.text.withoutWhiteSpace) else {
@@ -42,7 +42,7 @@ extension XMPPStream {
         }
     }
 
-    private mutating func begin(_ mechanism: SASLMechanism, _ data: [UInt8]) -> Heard {
+    private mutating func begin(_ mechanism: SASLMechanism, _ data: [UInt8]) -> StreamInput {
         do throws(SASLError) {
             if let hash = mechanism.scramHash {
                 let request = try ScramRequest(reading: data)
@@ -89,7 +89,7 @@ extension XMPPStream {
     }
 
     /// Says that an authentication has failed, and closes the stream after the last chance.
-    mutating func rejectOnce(_ failure: SASLFailure, _ text: String = "") -> Heard {
+    mutating func rejectOnce(_ failure: SASLFailure, _ text: String = "") -> StreamInput {
         precondition(failures < Self.failuresMax, "a failure after the last chance")
         pending = .nothing
         failures += 1
@@ -120,7 +120,7 @@ extension XMPPStream {
 
     /// The account is not authenticated: returns `denied`, or `needMore` if none was to be. The
     /// text is for people, and fixed but for numbers.
-    public mutating func reject(_ failure: SASLFailure, _ text: String = "") -> Heard {
+    public mutating func reject(_ failure: SASLFailure, _ text: String = "") -> StreamInput {
         switch pending {
         case .password, .keys: return rejectOnce(failure, text)
         default: return .needMore

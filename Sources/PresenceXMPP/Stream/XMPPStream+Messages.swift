@@ -13,26 +13,26 @@ extension XMPPStream {
     public func messageBytesMax(of service: StreamService) -> Int { bytesMax(service.settings) }
 
     /// Reads a message. No question may be unanswered.
-    public mutating func hear(
+    public mutating func read(
         message: RawSpan, of service: StreamService,
         using random: inout some RandomNumberGenerator
-    ) -> Heard {
+    ) -> StreamInput {
         precondition(framing == .messages && !awaitsAnswer, "a message that is not due")
         guard phase != .ended else { return .needMore }
         let settings = service.settings
         do throws(XMLError) {
             let element = try service.reader.readMessage(message, bytesMax: bytesMax(settings))
-            return hear(message: element, service, using: &random)
+            return read(message: element, service, using: &random)
         } catch {
             let reason = error == .secondHeader ? Self.notOpened : StreamError(of: error)
             return fail(reason, settings, using: &random)
         }
     }
 
-    private mutating func hear(
+    private mutating func read(
         message element: XMLElement, _ service: StreamService,
         using random: inout some RandomNumberGenerator
-    ) -> Heard {
+    ) -> StreamInput {
         let settings = service.settings
         if element.isNamed("close", in: Namespace.framing) { return end() }
         if element.isNamed("open", in: Namespace.framing) {
@@ -43,13 +43,13 @@ extension XMPPStream {
             return fail(StreamError(.invalidNamespace, text), settings, using: &random)
         }
         guard isOpened else { return fail(Self.notOpened, settings, using: &random) }
-        return hear(element, service, using: &random)
+        return read(element, service, using: &random)
     }
 
     private mutating func open(
         with element: XMLElement, _ settings: StreamSettings,
         using random: inout some RandomNumberGenerator
-    ) -> Heard {
+    ) -> StreamInput {
         guard !isOpened else { return fail(Self.openedTwice) }
         let known = answer(to: element, settings, using: &random)
         // There is no STARTTLS: TLS is of the connection.

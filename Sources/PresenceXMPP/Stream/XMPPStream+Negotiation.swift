@@ -5,10 +5,10 @@ internal import PresenceCore
 internal import XML
 
 extension XMPPStream {
-    mutating func hear(
+    mutating func read(
         _ element: XMLElement, _ service: StreamService,
         using random: inout some RandomNumberGenerator
-    ) -> Heard {
+    ) -> StreamInput {
         precondition(isOpened && !awaitsAnswer, "an element that is not due")
         let settings = service.settings
         let kind = StreamElement(element)
@@ -16,15 +16,15 @@ extension XMPPStream {
         let isInClear = phase == .clear && !settings.allowsPlaintext
         if case .notOffered(let answer) = kind, !isInClear {
             output.append(literal: answer)
-            return .say
+            return .output
         }
         switch phase {
         case .clear where isInClear:
-            return hearInClear(kind, settings)
+            return readInClear(kind, settings)
         case .clear, .secured:
-            return hearBeforeLogin(element, kind, settings, using: &random)
-        case .authenticated: return hearBeforeBind(kind, settings.limits, using: &random)
-        case .bound: return hearBound(element, kind, service.decoder)
+            return readBeforeLogin(element, kind, settings, using: &random)
+        case .authenticated: return readBeforeBind(kind, settings.limits, using: &random)
+        case .bound: return readBound(element, kind, service.decoder)
         case .ended: return .needMore
         }
     }
@@ -32,9 +32,9 @@ extension XMPPStream {
     // MARK: - Before the login
 
     /// Nothing but STARTTLS is possible.
-    private mutating func hearInClear(
+    private mutating func readInClear(
         _ kind: StreamElement, _ settings: StreamSettings
-    ) -> Heard {
+    ) -> StreamInput {
         switch kind {
         case .startTLS: return startTLS(settings)
         case .auth, .response, .abort: return rejectOnce(.encryptionRequired)
@@ -42,14 +42,14 @@ extension XMPPStream {
         }
     }
 
-    private mutating func hearBeforeLogin(
+    private mutating func readBeforeLogin(
         _ element: XMLElement, _ kind: StreamElement, _ settings: StreamSettings,
         using random: inout some RandomNumberGenerator
-    ) -> Heard {
+    ) -> StreamInput {
         switch kind {
         case .startTLS: return startTLS(settings)
-        case .auth: return hearAuth(element, settings)
-        case .response: return hearResponse(element)
+        case .auth: return readAuth(element, settings)
+        case .response: return readResponse(element)
         case .abort: return rejectOnce(.aborted)
         case .registration(let iq): return register(iq, settings)
         case .bind, .session, .stanza: return fail(StreamError(.notAuthorized))
@@ -59,7 +59,7 @@ extension XMPPStream {
 
     /// Everything that was received before the encryption is dropped: it may be from another than
     /// the client.
-    private mutating func startTLS(_ settings: StreamSettings) -> Heard {
+    private mutating func startTLS(_ settings: StreamSettings) -> StreamInput {
         guard phase == .clear, settings.offersTLS, framing == .stream else {
             output.append(literal: "<failure xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")
             return end()
@@ -74,14 +74,14 @@ extension XMPPStream {
 
     private mutating func register(
         _ iq: StreamElement.IQ, _ settings: StreamSettings
-    ) -> Heard {
+    ) -> StreamInput {
         guard settings.allowsRegistration else {
             output.append(StanzaError.notAllowed, id: iq.id)
-            return .say
+            return .output
         }
         guard iq.isSet else {
             output.appendRegistrationForm(id: iq.id)
-            return .say
+            return .output
         }
         let name = iq.payload.first("username", in: Namespace.register)?.text ?? []
         let typed = iq.payload.first("password", in: Namespace.register)?.text ?? []
@@ -107,16 +107,16 @@ extension XMPPStream {
 
     private mutating func reject(
         registration error: StanzaError, _ iq: StreamElement.IQ
-    ) -> Heard {
+    ) -> StreamInput {
         output.append(error, id: iq.id)
-        return .say
+        return .output
     }
 
     // MARK: - After it
 
-    private mutating func hearBeforeBind(
+    private mutating func readBeforeBind(
         _ kind: StreamElement, _ limits: Limits, using random: inout some RandomNumberGenerator
-    ) -> Heard {
+    ) -> StreamInput {
         switch kind {
         case .bind(let iq):
             // Children other than the resource are ignored: libstrophe repeats those of the
@@ -134,23 +134,23 @@ extension XMPPStream {
         }
     }
 
-    private mutating func hearBound(
+    private mutating func readBound(
         _ element: XMLElement, _ kind: StreamElement, _ decoder: StanzaDecoder
-    ) -> Heard {
+    ) -> StreamInput {
         switch kind {
         case .stanza(let kind): return decode(Stanza(kind: kind, element: element), decoder)
         case .registration: return decode(Stanza(kind: .iq, element: element), decoder)
         case .session(let iq):
             output.appendResult(id: iq.id)
-            return .say
+            return .output
         case .bind(let iq):
             output.append(StanzaError.notAllowed, id: iq.id)
-            return .say
+            return .output
         default: return fail(StreamError(.unsupportedStanzaType))
         }
     }
 
-    private mutating func decode(_ stanza: Stanza, _ decoder: StanzaDecoder) -> Heard {
+    private mutating func decode(_ stanza: Stanza, _ decoder: StanzaDecoder) -> StreamInput {
         let client = client
         precondition(phase == .bound && !client.device.isEmpty, "a stanza of no device")
         switch decoder.decode(stanza, from: client) {

@@ -1,7 +1,7 @@
 // The stream of one XMPP client: bytes in; stanzas, questions and bytes out. It knows neither
 // sockets nor the engine nor the time.
 //
-// What needs a decision from elsewhere is a question (`Heard.authenticate`, `.register`, `.bind`).
+// What needs a decision from elsewhere is a question (`StreamInput.authenticate`, `.register`, `.bind`).
 // Until its answer, which is a call of a method, the stream keeps what arrives and reads nothing:
 // one thing at a time, in order. An answer that arrives after the stream has ended is ignored.
 
@@ -94,7 +94,7 @@ public struct XMPPStream: Sendable {
     public mutating func next(
         in chunk: RawSpan, from offset: inout Int, of service: StreamService,
         using random: inout some RandomNumberGenerator
-    ) -> Heard {
+    ) -> StreamInput {
         if phase == .ended || isBetweenEncryptions {
             offset = chunk.byteCount
             return .needMore
@@ -122,9 +122,9 @@ public struct XMPPStream: Sendable {
                     (bytes) throws(XMLError) in try service.reader.readStanza(bytes, in: scope)
                 }
                 splitter.forgetIfReturned()
-                let heard = hear(element, service, using: &random)
-                if case .startTLS = heard { offset = chunk.byteCount }
-                return heard
+                let input = read(element, service, using: &random)
+                if case .startTLS = input { offset = chunk.byteCount }
+                return input
             } catch { return fail(StreamError(of: error), settings, using: &random) }
         }
     }
@@ -159,7 +159,7 @@ public struct XMPPStream: Sendable {
     mutating func fail(
         _ error: StreamError, _ settings: StreamSettings,
         using random: inout some RandomNumberGenerator
-    ) -> Heard {
+    ) -> StreamInput {
         if !isOpened {
             let domain = domain.isEmpty ? settings.domains[0] : domain
             answerHeader(domain: domain, to: nil as [UInt8]?, using: &random)
@@ -168,13 +168,13 @@ public struct XMPPStream: Sendable {
     }
 
     /// Ends a stream that is open.
-    mutating func fail(_ error: StreamError) -> Heard {
+    mutating func fail(_ error: StreamError) -> StreamInput {
         output.append(error, in: framing)
         forget()
         return .error(error)
     }
 
-    mutating func end() -> Heard {
+    mutating func end() -> StreamInput {
         output.appendStreamEnd(in: framing)
         forget()
         return .end
@@ -202,7 +202,7 @@ public struct XMPPStream: Sendable {
     private mutating func open(
         with header: XMLHeader, _ settings: StreamSettings,
         using random: inout some RandomNumberGenerator
-    ) -> Heard {
+    ) -> StreamInput {
         let element = header.element
         let known = answer(to: element, settings, using: &random)
         guard element.namespace.isEqual(to: Namespace.streams) else {
@@ -231,7 +231,7 @@ public struct XMPPStream: Sendable {
     /// Says what can be done in a stream that an element has opened, at this domain.
     mutating func negotiate(
         _ element: XMLElement, at known: [UInt8]?, _ settings: StreamSettings
-    ) -> Heard {
+    ) -> StreamInput {
         guard let known, domain.isEmpty || known == domain else { return fail(.otherDomain) }
         guard Self.isVersionKnown(element.attribute("version")) else {
             return fail(StreamError(.unsupportedVersion))
@@ -239,7 +239,7 @@ public struct XMPPStream: Sendable {
         domain = known
         language = Self.language(element.attribute("lang", in: Namespace.xml))
         output.appendFeatures(in: phase, framing, settings)
-        return .say
+        return .output
     }
 
     /// A tag of BCP 47, as far as its form goes.

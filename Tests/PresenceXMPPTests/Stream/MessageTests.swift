@@ -17,7 +17,7 @@ import XML
         isEncrypted: Bool = true, _ change: (inout StreamSettings) -> Void = { _ in }
     ) -> StreamPeer {
         var peer = StreamPeer(isEncrypted: isEncrypted, framing: .messages, change)
-        peer.hear(Self.open)
+        peer.read(Self.open)
         return peer
     }
 
@@ -32,33 +32,33 @@ import XML
             from='example.org'/>
             """
         let features = "<stream:features xmlns:stream='http://etherx.jabber.org/streams'>"
-        let first = withoutID(peer.hear(Self.open))
+        let first = withoutID(peer.read(Self.open))
         #expect(first.count == 2 && first[0] == answer)
         #expect(first[1].hasPrefix(features + "<mechanisms "))
         #expect(
-            peer.hear(Client.login) == [
+            peer.read(Client.login) == [
                 "<success xmlns='urn:ietf:params:xml:ns:xmpp-sasl'></success>"
             ])
-        let second = withoutID(peer.hear(Self.open))
+        let second = withoutID(peer.read(Self.open))
         #expect(second.count == 2 && second[0] == answer)
         #expect(second[1].hasPrefix(features + "<bind "))
         #expect(
-            peer.hear(Self.bind) == [
+            peer.read(Self.bind) == [
                 "<iq xmlns='jabber:client' type='result' id='b1'>"
                     + "<bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>"
                     + "<jid>alice@example.org/phone</jid></bind></iq>"
             ])
-        peer.hear("<presence xmlns='jabber:client'><show>away</show></presence>")
+        peer.read("<presence xmlns='jabber:client'><show>away</show></presence>")
         #expect(peer.log.last == "presence <presence><show>away</show></presence>")
-        #expect(peer.hear(Self.close) == [Self.close])
-        #expect(peer.isEnded && peer.hear(Self.ping).isEmpty)
+        #expect(peer.read(Self.close) == [Self.close])
+        #expect(peer.isEnded && peer.read(Self.ping).isEmpty)
     }
 
     @Test func `STARTTLS is never offered`() {
         #expect(!opened(isEncrypted: false) { $0.allowsPlaintext = true }.output.contains("tls"))
         var peer = opened(isEncrypted: false) { $0.allowsPlaintext = true }
         #expect(
-            peer.hear(Client.startTLS) == [
+            peer.read(Client.startTLS) == [
                 "<failure xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>", Self.close,
             ])
     }
@@ -88,7 +88,7 @@ import XML
     func `an error ends the stream`(condition: String, message: String) {
         // The declaration of a header may be in front of it.
         var peer = opened()
-        let said = peer.hear(message.replacing("<?xml version='1.0'?><s", with: "<s"))
+        let said = peer.read(message.replacing("<?xml version='1.0'?><s", with: "<s"))
         #expect(peer.log.contains("error \(condition)"), "\(said)")
         #expect(
             said.first?.hasPrefix(
@@ -100,18 +100,18 @@ import XML
     @Test func `a message before the stream is opened`() {
         for message in [Self.ping, Client.login, "<presence/>"] {
             var peer = StreamPeer(framing: .messages)
-            let said = peer.hear(message)
+            let said = peer.read(message)
             #expect(said.count == 3 && said[0].hasPrefix("<open ") && said[2] == Self.close)
             #expect(!peer.log.contains { $0.hasPrefix("password") })
         }
         var peer = opened()
-        peer.hear(Client.login)
-        #expect(peer.hear(Self.bind).contains { $0.contains("<bad-format ") })
+        peer.read(Client.login)
+        #expect(peer.read(Self.bind).contains { $0.contains("<bad-format ") })
     }
 
     @Test func `white space behind an element is ignored`() {
         var peer = opened()
-        #expect(peer.hear(Client.login + " \r\n").first?.hasPrefix("<success") == true)
+        #expect(peer.read(Client.login + " \r\n").first?.hasPrefix("<success") == true)
     }
 
     @Test func `elements are taken apart and declare their namespaces`() {

@@ -73,17 +73,17 @@ struct StreamPeer {
 
     /// Gives a stream of messages one of them; returns the messages that it said.
     @discardableResult
-    mutating func hear(message: some Sequence<UInt8>) -> [String] {
+    mutating func read(message: some Sequence<UInt8>) -> [String] {
         let message = Array(message)
         let before = outputBytes.count
-        let heard = unsafe stream.hear(
+        let heard = unsafe stream.read(
             message: message.span.bytes, of: service, using: &random)
         if case .needMore = heard {} else { note(heard) }
         return messages(outputBytes[before...])
     }
 
     @discardableResult
-    mutating func hear(_ message: String) -> [String] { hear(message: Array(message.utf8)) }
+    mutating func read(_ message: String) -> [String] { read(message: Array(message.utf8)) }
 
     /// What was said, as messages of a WebSocket.
     func messages(_ said: some Sequence<UInt8>) -> [String] {
@@ -112,7 +112,7 @@ struct StreamPeer {
         if !answers { receive("") }
     }
 
-    private mutating func note(_ heard: Heard) {
+    private mutating func note(_ heard: StreamInput) {
         log.append(Self.name(heard))
         takeOutput()
         let answer: ((inout StreamPeer) -> Void)? =
@@ -161,11 +161,11 @@ struct StreamPeer {
         outputBytes += said
     }
 
-    private static func name(_ heard: Heard) -> String {
+    private static func name(_ heard: StreamInput) -> String {
         switch heard {
         case .needMore: "needMore"
         case .keepAlive: "keepAlive"
-        case .say: "say"
+        case .output: "say"
         case .startTLS: "startTLS"
         case .authenticate(.password(let name, let secret)):
             "password \(text(name)) \(text(secret))"

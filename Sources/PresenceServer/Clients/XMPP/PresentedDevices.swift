@@ -1,12 +1,12 @@
 /// The devices of whose presence a client was sent something that was addressed to it, by hashes.
 struct PresentedDevices {
-    /// Devices that are told apart. The pace of what strangers send lets two more come a second, so
-    /// it takes half an hour to reach that; from then on, the end of any device is told, in brief.
+    /// Capacity. At the rate limit of two presences per second from strangers it fills in about half
+    /// an hour; from then on, the client is sent the end of any device, in brief.
     static let countMax = 4_096
 
     private var hashes: Set<Int> = []
 
-    /// Whether devices are not told apart any more.
+    /// Whether it has reached its capacity.
     var isFull: Bool { hashes.count == Self.countMax }
 
     /// Notes that a client was sent the presence of a device.

@@ -60,10 +60,10 @@ extension XMPPClient {
     func rejectAuthentication(
         _ failure: SASLFailure, _ text: String, _ clients: inout Clients
     ) {
-        let heard = stream.reject(failure, text)
+        let input = stream.reject(failure, text)
         clients.counters.saslFailures.count(failure)
         flushStream(&clients)
-        if case .denied(_, let error?) = heard { endStream(after: error, &clients) }
+        if case .denied(_, let error?) = input { endStream(after: error, &clients) }
     }
 
     /// An authentication has failed within the stream.

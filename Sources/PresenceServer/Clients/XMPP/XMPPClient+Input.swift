@@ -16,31 +16,31 @@ extension XMPPClient {
         if webSocket != nil { return readMessage(chunk, from: &offset, &clients) }
         let bytesWaiting = bytesBuffered + chunk.byteCount - offset
         var random = SystemRandomNumberGenerator()
-        let heard = stream.next(in: chunk, from: &offset, of: service, using: &random)
+        let input = stream.next(in: chunk, from: &offset, of: service, using: &random)
         let bytesLeft = bytesBuffered + chunk.byteCount - offset
-        if case .needMore = heard {
+        if case .needMore = input {
             flushStream(&clients)
             return .needMore
         }
         clients.clearMessageDeadline(of: slot)
-        actOn(heard, &clients)
+        actOn(input, &clients)
         return .processed(byteCount: bytesWaiting - bytesLeft)
     }
 
     /// Does what follows from what the stream has understood.
-    func actOn(_ heard: Heard, _ clients: inout Clients) {
+    func actOn(_ input: StreamInput, _ clients: inout Clients) {
         // The end of the stream is said when nothing can follow it.
-        if case .end = heard {} else { flushStream(&clients) }
-        handle(heard, &clients)
+        if case .end = input {} else { flushStream(&clients) }
+        handle(input, &clients)
         // 1,000 elements take up to 0.6 ms to read, to look through and to write.
-        if case .request(_, _, let stanza) = heard {
+        if case .request(_, _, let stanza) = input {
             clients.budget.spend(stanza.partCountOfStanza >> 4)
         }
     }
 
-    private func handle(_ heard: Heard, _ clients: inout Clients) {
-        switch heard {
-        case .needMore, .keepAlive, .say: break
+    private func handle(_ input: StreamInput, _ clients: inout Clients) {
+        switch input {
+        case .needMore, .keepAlive, .output: break
         case .startTLS:
             clients.table.pauseReading(slot)
             wait(for: .encryption)

@@ -31,9 +31,9 @@ extension XMPPClient {
             clients.clearMessageDeadline(of: slot)
             byteCount = clients.unmasked.count
             var random = SystemRandomNumberGenerator()
-            let heard = unsafe stream.hear(
+            let input = unsafe stream.read(
                 message: clients.unmasked.span.bytes, of: service, using: &random)
-            actOn(heard, &clients)
+            actOn(input, &clients)
         case .ping: clients.sendPong(to: slot, clients.unmasked)
         case .pong: break
         case .end: clients.inputEnded(of: slot)

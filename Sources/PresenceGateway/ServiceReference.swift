@@ -3,7 +3,7 @@ public import PresenceServer
 import Synchronization
 
 /// The way to a service that may not exist yet.
-public final class ServiceDoor: Sendable {
+public final class ServiceReference: Sendable {
     private let control = Mutex<ServiceControl?>(nil)
 
     /// Closed.

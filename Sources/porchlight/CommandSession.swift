@@ -6,7 +6,7 @@ import Foundation
 import PresenceClient
 
 /// What a verb does with the session that it holds.
-struct HeldSession {
+struct CommandSession {
     /// What each login has besides the credentials: `device` takes the place of the default.
     var login: [String: JSON] = [:]
     /// Called after each login.
@@ -39,7 +39,7 @@ struct HeldSession {
 extension ServerOptions {
     /// Holds a session as an account until ^C or SIGTERM. If the service is lost after a first
     /// success, tries again.
-    func hold(_ session: HeldSession, of chosen: ChosenAccount, from verb: String) throws {
+    func hold(_ session: CommandSession, of chosen: ChosenAccount, from verb: String) throws {
         var reconnection = Reconnection()
         while true {
             do {

@@ -2,13 +2,13 @@ import Connections
 import EventLoop
 
 /// Connected sockets that are handed to a loop.
-final class Intake: Sendable {
+final class AcceptedSockets: Sendable {
     struct Arrival: Sendable {
         var socket: CInt
         /// The number of the listener that has accepted it.
         var listener: Int
-        /// Its address in the census.
-        var address: AddressBook.Entry
+        /// Its network in the connection counts.
+        var address: ConnectionsPerNetwork.Entry
     }
 
     private let arrivals = Guarded<[Arrival]>([])

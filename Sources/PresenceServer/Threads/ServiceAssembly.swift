@@ -6,7 +6,7 @@ import PresenceStore
 import SecureLoop
 
 /// Makes the engine host and the connection loops of a service, from what is stored.
-struct ServiceMaker {
+struct ServiceAssembly {
     let configuration: Configuration
     let loops: ServiceLoops
     let store: Store
@@ -91,8 +91,8 @@ struct ServiceMaker {
     ) -> ThreadedRunner {
         let count = loops.connections.count
         let hostWakeup = loops.host.wakeup
-        let census = Census(loops: count, seed: ~seed)
-        let intakes = loops.connections.map { Intake($0.wakeup) }
+        let counts = ConnectionCounts(loops: count, seed: ~seed)
+        let acceptedSockets = loops.connections.map { AcceptedSockets($0.wakeup) }
         let boxes = loops.connections.enumerated().map { index, loop in
             let wakeup = loop.wakeup
             return LinkBox(
@@ -103,11 +103,11 @@ struct ServiceMaker {
                 ConnectionLoop(
                     configuration, number: LoopNumber(index: index, of: count),
                     link: ThreadedLink(boxes[index]), clock: clock, loop: loop,
-                    heard: heard[index], census: census, logger: logger, seed: ~seed),
-                boxes[index], intakes, census)
+                    heard: heard[index], counts: counts, logger: logger, seed: ~seed),
+                boxes[index], acceptedSockets, counts)
         }
-        let engine = EngineDriver(host, on: loops.host, clock, mailbox, boxes, census)
-        return ThreadedRunner(loops, engine, drivers, boxes, intakes)
+        let engine = EngineDriver(host, on: loops.host, clock, mailbox, boxes, counts)
+        return ThreadedRunner(loops, engine, drivers, boxes, acceptedSockets)
     }
 }
 

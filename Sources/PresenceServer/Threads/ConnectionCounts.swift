@@ -6,9 +6,9 @@ import EventLoop
 ///
 /// One for all loops, behind a lock that is taken a few times in the life of a connection: so
 /// limits on connections are exact over all loops.
-final class Census: Sendable {
+final class ConnectionCounts: Sendable {
     private struct State: ~Copyable {
-        var addresses: AddressBook
+        var addresses: ConnectionsPerNetwork
         /// By loop.
         var counts: [Int]
         var stalled: LoopSet = []
@@ -18,7 +18,7 @@ final class Census: Sendable {
     /// Where an admitted connection belongs.
     struct Place: Equatable, Sendable {
         var loop: Int
-        var address: AddressBook.Entry
+        var address: ConnectionsPerNetwork.Entry
     }
 
     private let state: Guarded<State>
@@ -26,7 +26,8 @@ final class Census: Sendable {
     init(loops count: Int, seed: UInt64) {
         state = Guarded(
             State(
-                addresses: AddressBook(seed: seed), counts: Array(repeating: 0, count: count)))
+                addresses: ConnectionsPerNetwork(seed: seed),
+                counts: Array(repeating: 0, count: count)))
     }
 
     /// Admits a connection to the loop that has the fewest; nil: the limit in total or that of the
@@ -51,7 +52,7 @@ final class Census: Sendable {
     }
 
     /// Notes that a connection of a loop is gone. Those that were not admitted do not count.
-    func leave(_ address: AddressBook.Entry, of loop: Int) {
+    func leave(_ address: ConnectionsPerNetwork.Entry, of loop: Int) {
         guard address != .none else { return }
         state.withLock { state in
             state.counts[loop] -= 1
@@ -61,7 +62,7 @@ final class Census: Sendable {
     }
 
     /// The network of an admitted connection.
-    func network(_ address: AddressBook.Entry) -> ClientNetwork? {
+    func network(_ address: ConnectionsPerNetwork.Entry) -> ClientNetwork? {
         state.withLock { $0.addresses.network(address) }
     }
 

@@ -1,7 +1,7 @@
 public import Containers
 
 /// How many connections each client's network has.
-public struct AddressBook: ~Copyable {
+public struct ConnectionsPerNetwork: ~Copyable {
     private var names: NameTable
     private var counts: [UInt32] = []
 

@@ -2,13 +2,13 @@ public import Passwords
 public import XML
 
 /// What a stream has understood of the bytes that it was given.
-public enum Heard {
+public enum StreamInput {
     /// Everything was read; call again when more has arrived, or after an answer.
     case needMore
     /// White space between stanzas: a sign of life.
     case keepAlive
     /// The stream has something for the client in its output. Call again.
-    case say
+    case output
     /// Write the output, drop whatever else was received without encryption, begin TLS, and call
     /// `encrypted()`.
     case startTLS
