@@ -9,7 +9,7 @@ import PresenceCore
 struct Connection {
     /// The stream's name in the loop.
     var id: StreamID
-    /// How far the connection has come.
+    /// The connection's phase.
     private(set) var phase = ConnectionPhase.free
     /// What is at the other end.
     var peer = ConnectionPeer.client
@@ -37,7 +37,7 @@ struct Connection {
     var gapText: [UInt8] = []
 }
 
-/// How far a connection has come. From every phase it becomes free when its stream is gone.
+/// The phase of a connection. From every phase it becomes free when its stream is closed.
 public enum ConnectionPhase: UInt8, Sendable {
     /// There is none. To: `anonymous`.
     case free

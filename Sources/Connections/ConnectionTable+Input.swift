@@ -35,7 +35,7 @@ extension ConnectionTable {
     /// Whether the input of a connection waits for a later turn.
     public func isResumable(_ slot: Int) -> Bool { slots[slot].input.isResumable }
 
-    /// Has a later turn go on with a connection, unless one will already.
+    /// Has a later turn continue reading a connection, unless one will already.
     public mutating func postpone(_ slot: Int, isLight: Bool) {
         precondition(slots[slot].phase.isOpen, "input of a connection that is not read from")
         if slots[slot].input.markResumable() { resumable.append(slot, isLight: isLight) }

@@ -1,5 +1,5 @@
 // Outboxes are written at most once in a turn. If more have something to write than one turn
-// writes, the others follow in the next turns, in the order in which they came to have it, and what
+// writes, the others follow in the next turns, in the order in which they began to wait, and what
 // has arrived is read in between. So under load an event waits for half a round of all outboxes and
 // not for a whole one, and a write has more events.
 //
@@ -66,7 +66,7 @@ extension ConnectionTable {
     /// Connections that have something to write.
     public var dirtyCount: Int { dirty.count }
 
-    /// How far the writes have come.
+    /// The progress of the writes.
     public var progress: WriteProgress { dirty.progress }
 
     /// Gives back memory that was not used lately.
@@ -133,7 +133,7 @@ extension ConnectionTable {
         markDirty(slot)
     }
 
-    /// The socket has accepted everything, or is gone.
+    /// The socket has accepted everything, or is closed.
     mutating func unblock(_ slot: Int) {
         guard var blocked = slots[slot].output.blocked else { return }
         slots[slot].output.blocked = nil

@@ -69,7 +69,7 @@ public struct ConnectionTable: ~Copyable {
     /// The stream in a slot.
     public func id(of slot: Int) -> StreamID { slots[slot].id }
 
-    /// How far the connection in a slot has come.
+    /// The phase of the connection in a slot.
     public func phase(of slot: Int) -> ConnectionPhase { slots[slot].phase }
 
     /// Begins a connection, which has not logged in. Returns its slot.
@@ -111,7 +111,7 @@ public struct ConnectionTable: ~Copyable {
     /// Closes the stream of a connection at once.
     public func closeStream(of slot: Int) { sockets.close(slots[slot].id) }
 
-    /// Frees the slot of a connection whose stream is gone.
+    /// Frees the slot of a connection whose stream is closed.
     public mutating func free(_ slot: Int) {
         stopServing(slot)
         clearDeadline(of: slot)

@@ -11,7 +11,7 @@ public struct ConnectionsPerNetwork: ~Copyable {
 
         /// That of a connection that was not entered.
         public static let none = Entry(number: .max)
-        /// That of a connection that was entered without a network: its peer has gone already.
+        /// That of a connection that was entered without a network: its peer had already closed it.
         fileprivate static let withoutNetwork = Entry(number: .max - 1)
 
         fileprivate var hasNetwork: Bool { self != .none && self != .withoutNetwork }

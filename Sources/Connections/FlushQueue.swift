@@ -1,5 +1,5 @@
-/// The connections of a loop that have something to write, in the order in which they came to have
-/// it; or those that have something to read (`ResumeQueue`).
+/// The connections of a loop that have something to write, in the order in which they began to
+/// wait; or those that have something to read (`ResumeQueue`).
 ///
 /// A slot is in it once. If its connection has ended, the place is the next one's.
 struct FlushQueue {

@@ -1,5 +1,5 @@
-// What a turn of the loop carries out of what clients have sent. Beyond, input waits in the
-// connections' splitters and in the kernel, and the loop writes, polls and comes back to it.
+// Bounds the input of clients that a turn of the loop carries out. Input beyond it waits in the
+// connections' splitters and in the kernel, and the loop writes and polls before it continues.
 //
 // Work is counted in units: a message has one for each KiB that it has or is answered with, at
 // least one, and one for each 16 names in it and each 16 KiB that are delivered to others. The
@@ -71,7 +71,7 @@ public struct TurnBudget {
     public var hasTurnForHeavy: Bool { left > 0 || heavyLeft > 0 }
     /// Whether the turn has room for a connection that has sent little.
     public var hasTurnForLight: Bool { left > -limits.workOfLight }
-    /// Whether the connection that is served may go on.
+    /// Whether the connection that is served may continue.
     public var hasRoom: Bool { shareLeft > 0 && (left > 0 || !isServedLight && heavyLeft > 0) }
     /// The same if it has sent little.
     public var hasRoomForLight: Bool { hasTurnForLight && shareLeft > 0 }

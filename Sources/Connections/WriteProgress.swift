@@ -1,7 +1,7 @@
-/// How far a connection loop has come with its writes. What was handed over before `queued` had a
-/// value is written when `written` has it, as far as the sockets accept it.
+/// The progress of a connection loop's writes. What was handed over before `queued` had a value is
+/// written when `written` has reached it, as far as the sockets accept it.
 public struct WriteProgress: Equatable, Sendable {
-    /// How often an outbox has come to have something to write, since the loop began.
+    /// How often an outbox has begun to wait for a write, since the loop began.
     public var queued: Int
     /// How often one of them has been written since.
     public var written: Int

@@ -19,7 +19,7 @@ public enum DeliveryOutcome: Hashable, Sendable {
         if case .response(_, let retryAfter) = self { retryAfter } else { nil }
     }
 
-    /// Whether the receiver has it.
+    /// Whether the receiver has accepted it.
     public var isAccepted: Bool { status.map { 200...299 ~= $0 } ?? false }
 
     /// Why it was not accepted, for the log.

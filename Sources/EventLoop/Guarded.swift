@@ -34,7 +34,7 @@ extension Guarded {
     func waitFor<Result>(_ body: (inout Value) -> Result?) -> Result {
         lock.lock()
         defer { lock.unlock() }
-        // Read anew each time, as in `wait`.
+        // Read again each time, as in `wait`.
         while true {
             if let result = body(&value) { return result }
             lock.wait()
@@ -54,7 +54,7 @@ extension Guarded where Value == Bool {
         let end = uv_hrtime() + milliseconds * 1_000_000
         lock.lock()
         defer { lock.unlock() }
-        // Read anew each time. In `withLock` the compiler knows that nothing else changes the
+        // Read again each time. In `withLock` the compiler knows that nothing else changes the
         // value, and an optimised build would never see what another thread has set.
         while !value, uv_hrtime() < end { lock.wait(until: end) }
         return value

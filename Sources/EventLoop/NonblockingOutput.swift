@@ -5,7 +5,7 @@ import Glibc
 /// for its reader.
 ///
 /// All processes that have inherited the descriptor share its flag `O_NONBLOCK` (open(2), "open
-/// file description"), so it is not set there: a pipe or a terminal is opened anew, and each call
+/// file description"), so it is not set there: a pipe or a terminal is opened again, and each call
 /// for a socket has a flag of its own. A file is written to as it is, and a disk that hangs is
 /// waited for.
 public final class NonblockingOutput: Sendable {

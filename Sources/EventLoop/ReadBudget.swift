@@ -2,8 +2,8 @@
 ///
 /// libuv reads a socket up to 32 times in a turn, as long as it fills the buffer: 2 MiB of each
 /// client that sends fast, while the others wait. So once the turn's bytes are read, each socket
-/// that is ready is read once more at most, and little of it. The rest stays in the kernel, and the
-/// loop comes back to it in the next turn: a socket that has more is ready again.
+/// that is ready is read once more at most, and little of it. The rest stays in the kernel until
+/// the next turn, in which a socket that has more is ready again.
 public struct ReadBudget: Sendable {
     /// Bytes that are read in a turn before reads become small.
     public static let bytesPerTurn = 1 << 20

@@ -1,8 +1,8 @@
 /// Memory for what outboxes own, lent for as long as bytes wait.
 public struct BufferPool {
-    /// Buffers kept at most; what comes back beyond that is freed.
+    /// Buffers kept at most; others are freed when they are returned.
     static let bufferCountMax = 1_024
-    /// A buffer that has grown beyond this is freed when it comes back.
+    /// A buffer that has grown beyond this is freed when it is returned.
     static let bufferBytesMax = 1 << 16
 
     private var buffers: [[UInt8]] = []
@@ -26,7 +26,7 @@ public struct BufferPool {
         countMin = buffers.count
     }
 
-    /// Takes back the memory of an outbox that has been written.
+    /// Reclaims the memory of an outbox that has been written.
     public mutating func giveBack(_ outbox: inout Outbox) {
         guard outbox.bytes.capacity > 0 else { return }
         var buffer: [UInt8] = []

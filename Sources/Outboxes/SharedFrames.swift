@@ -12,7 +12,7 @@ import Containers
 /// A share lasts until its outbox is written next: what a socket does not take then, its outbox
 /// owns. The frames last until no outbox has a share.
 public struct SharedFrames {
-    /// Where a frame stands in an outbox: behind the share before it, and behind as many of the
+    /// Where a frame is in an outbox: behind the share before it, and behind as many of the
     /// outbox's own bytes as there were then.
     @usableFromInline struct Share {
         @usableFromInline var frame: UInt32

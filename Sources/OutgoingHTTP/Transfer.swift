@@ -3,7 +3,7 @@ import Glibc
 import HTTPValues
 import NIOCore
 
-/// A request in libcurl. Only the thread of libcurl has it.
+/// A request in libcurl. Only the thread of libcurl uses it.
 @safe final class Transfer {
     let order: TransferOrder
     let easy: OpaquePointer
@@ -130,7 +130,7 @@ import NIOCore
         return collector.stop == nil
     }
 
-    /// What the transfer has come to, after libcurl has ended it.
+    /// The result of the transfer, after libcurl has ended it.
     func result(_ code: CURLcode) -> Result<OutgoingResponse, OutgoingError> {
         switch collector.stop {
         case .headTooLong:

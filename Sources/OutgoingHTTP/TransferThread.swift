@@ -72,7 +72,7 @@ final class TransferThread: Sendable {
         self.rules = rules
     }
 
-    /// Begins a transfer, or lets it wait until others have ended.
+    /// Begins a transfer, or queues it until others have ended.
     func begin(_ order: TransferOrder) {
         let error = state.withLock { state -> OutgoingError? in
             if case .idle = state.phase, let error = start(&state) { return error }

@@ -46,7 +46,7 @@ struct TransferRules: Sendable {
     /// Once in the process, whatever threads ask.
     private static let isInitialised = curl_global_init(CLong(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// Begins a transfer, or has it wait.
+    /// Begins a transfer, or queues it.
     mutating func begin(_ order: TransferOrder) {
         guard running.count < rules.transfersMax else { return waiting.append(order) }
         do throws(OutgoingError) {

@@ -43,7 +43,8 @@ public final class Gateway: Sendable {
         state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: eventLoop)
     }
 
-    /// Calls a method; returns its `result`, as JSON. Its bytes count as in use until it is gone.
+    /// Calls a method; returns its `result`, as JSON. Its bytes count as in use until it is
+    /// released.
     public func call(
         _ call: MethodCall, _ form: ResultForm = .whole
     ) async throws(InProcessError) -> ResultBytes {

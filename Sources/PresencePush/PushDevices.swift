@@ -6,8 +6,8 @@ import WebPush
 
 /// The devices that have left addresses.
 protocol PushDevices: Sendable {
-    /// Removes an address that is gone, unless the device has left another one meanwhile. Returns
-    /// whether it was removed.
+    /// Removes an address that no longer exists, unless the device has set another one meanwhile.
+    /// Returns whether it was removed.
     func remove(_ address: String, of device: String, of account: String) async -> Bool
 }
 
@@ -34,7 +34,7 @@ struct ServiceDevices: PushDevices {
             _ = try await gateway.call(set)
             return true
         } catch {
-            // With the next message, the push service says again that it is gone.
+            // The push service reports it as expired again when the next message is pushed.
             return false
         }
     }

@@ -24,7 +24,7 @@ struct PushLedger {
         var due: Int64
     }
 
-    /// What a round has come to.
+    /// The results of a round.
     struct Round: Equatable {
         /// Every attempt has failed: it is the push service that is down.
         var isDown = false

@@ -4,7 +4,7 @@ public import WebPush
 public struct PushSettings: Sendable {
     /// The key by which push services know this service.
     public var key: VAPIDKey
-    /// Whom they can tell that something is wrong.
+    /// The contact to which they can report problems.
     public var subject: PushSubject
     /// The push services that are sent to.
     public var hosts: PushHosts
@@ -35,7 +35,7 @@ public struct PushCounters: Hashable, Sendable {
     public var failures = 0
     /// Pushes that are not tried again: rejected, or failed too often while others succeeded.
     public var dropped = 0
-    /// Addresses that were removed, since the push service has said that they are gone.
+    /// Addresses that were removed because the push service had reported them as expired.
     public var addressesRemoved = 0
     /// The age of the oldest message with a push that is not finished, in seconds; 0 if there is
     /// none.

@@ -1,13 +1,14 @@
 import EventLoop
 public import PresenceCore
 
-/// Limits on pace and on connections. `nil` switches one off.
+/// Rate limits, and limits on connections. `nil` disables one.
 public struct AdmissionLimits: Sendable {
     /// Frames of a client. Beyond, it is read from more slowly: nothing is lost or rejected.
     public var requestPace: Pace? = Pace(perSecond: 100, burst: 1_000)
     /// Frames of an app server.
     public var appServerRequestPace: Pace? = Pace(perSecond: 5_000, burst: 20_000)
-    /// Logins in all. Beyond, a connection is closed with 4504 and the time to come back.
+    /// Logins in all. Beyond, a connection is closed with 4504 and the time after which to
+    /// reconnect.
     public var loginPace: Pace? = Pace(perSecond: 3_000, burst: 3_000)
     /// Logins of one address that fail, a wrong password counting as ten. Beyond, its tokens are
     /// verified while few others wait, and its logins with a password are rejected.
@@ -71,7 +72,7 @@ public struct AdmissionLimits: Sendable {
             memoryBytes: Loop.memoryBytesAvailable, descriptorsMax: Descriptors.raiseMax())
     }
 
-    /// The limits that stay when those on pace are off.
+    /// The limits that remain when rate limits are disabled.
     public var withoutPace: AdmissionLimits {
         var limits = self
         limits.requestPace = nil

@@ -21,7 +21,7 @@ public protocol Authenticator: Sendable {
 public struct AppServerKey: Hashable, Sendable {
     /// Its name, for the log.
     public var name: String
-    /// What it lets an app server do.
+    /// What an app server may do with it.
     public var rights: AppServerRights
 
     /// A key.
@@ -89,7 +89,7 @@ struct TokenResult: Sendable {
     let result: Result<TokenHolder, CredentialError>
 }
 
-/// Has tokens verified on a thread of its own; the results come back through the mailbox.
+/// Has tokens verified on a thread of its own; the results arrive in the mailbox.
 ///
 /// One after the other, except those that wait for a key: so all logins take one core at most, and
 /// do not wait for tasks that block the threads that all tasks share.

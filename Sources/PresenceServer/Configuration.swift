@@ -131,8 +131,8 @@ public struct ConnectionLimits: Sendable {
     public var outboxBytesMax = 1 << 16
     /// Seconds within which a client that has data to read must have read some of it.
     public var progressSeconds = 15
-    /// Bytes in all that may wait for clients who have not taken what they were sent; beyond,
-    /// the outboxes of all of them are treated as full.
+    /// Bytes in all outboxes of clients that do not read what they are sent; beyond, the outboxes
+    /// of all such clients are treated as full.
     public var outboxBytesInAllMax = 512 << 20
     /// Bytes in all that clients may have sent of messages above 64 KiB which are not complete;
     /// beyond, the connections of those that began first end.

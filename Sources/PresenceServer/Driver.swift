@@ -52,7 +52,7 @@ final class Driver: LoopHandler {
     func timerFired() { connections.beginTurn() }
     func turnEnded() {
         connections.turnEnded()
-        // The next turn goes on with them.
+        // The next turn continues with them.
         if !outcomes.isEmpty, connections.phase != .stopped { mailbox.wakeHost() }
     }
 

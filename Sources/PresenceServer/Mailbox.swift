@@ -14,7 +14,7 @@ final class Mailbox: Sendable {
         var passwords: [PasswordResult] = []
         /// Loops in process that are to be added.
         var boxes: [LinkBox] = []
-        /// The configuration to go on with; the last one counts.
+        /// The next configuration; the last one counts.
         var configuration: Configuration?
         var isToStop = false
         /// The service has ended: nothing is taken any more.
@@ -69,7 +69,7 @@ final class Mailbox: Sendable {
         return box
     }
 
-    /// Leaves a configuration to go on with. Any thread.
+    /// Leaves the next configuration. Any thread.
     func post(_ configuration: Configuration) {
         leave { $0.configuration = configuration }
     }
@@ -93,7 +93,7 @@ final class Mailbox: Sendable {
         for other in others { other.wake() }
     }
 
-    /// Takes what there is. The engine host's thread.
+    /// Takes all queued items. The engine host's thread.
     func take() -> Contents {
         contents.withLock { contents in
             defer { contents = Contents() }

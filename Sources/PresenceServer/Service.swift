@@ -164,8 +164,8 @@ public struct ServiceControl: Sendable {
         mailbox.postStop()
     }
 
-    /// Replaces the configuration without disconnecting any client. It has other limits, graces and
-    /// keys, and what was used at the start, or is told to clients at login, as it was then:
+    /// Replaces the configuration without disconnecting any client. Limits, graces and keys may
+    /// differ. What is used at startup, or is sent to clients at login, must be the same:
     /// addresses, the data directory, loops, feed, heartbeat, sizes of frames. Any thread.
     public func apply(_ configuration: Configuration) {
         mailbox.post(configuration)

@@ -93,15 +93,15 @@ protocol ProcessResources: ThreadClock {
     /// The result of the last `measureMemory`; nil before the first.
     var measuredMemory: MeasuredMemory? { get }
 
-    /// Begins to measure memory, and comes back at once.
+    /// Begins to measure memory, and returns at once.
     func measureMemory()
-    /// Begins to return free memory to the kernel, and comes back at once.
+    /// Begins to return free memory to the kernel, and returns at once.
     func returnFreeMemory()
 }
 
 extension Loop: ProcessResources {}
 
-/// Where writes and questions go; their outcomes come back through `EngineHost.report`.
+/// Takes writes and reads; their outcomes arrive by `EngineHost.report`.
 protocol Persistence: AnyObject {
     func submit(_ batch: consuming [Submission])
     func submit(_ read: Read, token: UInt64)
@@ -111,13 +111,12 @@ protocol Persistence: AnyObject {
 
 extension Store: Persistence {}
 
-/// Where passwords are compared and keys derived; the results come back through
-/// `EngineHost.report`.
+/// Compares passwords and derives keys; the results arrive by `EngineHost.report`.
 protocol PasswordDeriving: AnyObject {
     func submit(_ work: PasswordWork)
 }
 
-/// Where tokens are verified; the results come back through `EngineHost.report`.
+/// Verifies tokens; the results arrive by `EngineHost.report`.
 protocol TokenVerifying: AnyObject {
     func submit(_ request: TokenRequest, to authenticator: any Authenticator)
 }

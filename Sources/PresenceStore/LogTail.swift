@@ -11,8 +11,8 @@ internal import Glibc
 ///
 /// When all frames are in the database, the next commit begins the log again from its start with
 /// another header, unless a backup still reads the frames: then the log must not be cut below them.
-/// Any program may have copied the frames into the database. So only the header tells whether the
-/// failed commit has begun the log again. If it has, nothing in the log is good.
+/// Any program may have copied the frames into the database. So only the header shows whether the
+/// failed commit has begun the log again. If it has, nothing in the log is valid.
 struct LogTail {
     var goodFrames: Int32
     var pageBytes: Int

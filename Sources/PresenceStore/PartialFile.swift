@@ -3,7 +3,7 @@ internal import Glibc
 /// A file under a name of its own until it is complete: two writers of one file do not meet.
 ///
 /// A writer that is killed leaves its file behind. A file is locked while it is written, so the
-/// next writer can tell that it is abandoned, and removes it.
+/// next writer sees that it is abandoned, and removes it.
 final class PartialFile {
     /// Its name until it is complete.
     let path: String

@@ -138,7 +138,7 @@ public protocol StoreReader: ~Copyable {
     /// How many accounts have a password, and a secret that no other database has. Keys are read
     /// when they are needed (`Read.credential`).
     mutating func passwords(count: Int, secret: [UInt8])
-    /// The number that tells this database from others.
+    /// The number that identifies this database.
     mutating func identity(_ number: Int64)
     /// A message that a recipient has not taken, in the order of the keys. Contents are read when
     /// they are needed (`Read.messages`).

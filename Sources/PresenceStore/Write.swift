@@ -151,6 +151,7 @@ public struct Outcome: Sendable, Equatable {
 public enum Durability: String, CaseIterable, Sendable {
     /// When it is on disk: it survives a power failure.
     case full
-    /// When the kernel has it: it survives `kill -9`; a power failure may undo the last ones.
+    /// When it is handed to the kernel: it survives `kill -9`; a power failure may undo the last
+    /// ones.
     case relaxed
 }

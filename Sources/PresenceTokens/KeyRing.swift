@@ -16,7 +16,7 @@ public struct ServerKey: Hashable, Sendable {
 
     /// Its name in the log.
     public let name: String
-    /// Whether it lets its holder only read.
+    /// Whether it permits reads only.
     public let isReadOnly: Bool
     let digest: [UInt8]
 

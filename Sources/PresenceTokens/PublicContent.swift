@@ -5,7 +5,8 @@
 // The file is not parsed, since it can be damaged anywhere. It is searched for what only public
 // keys contain: words in the text, and identifiers in the bytes that its base64 or hexadecimal
 // digits stand for, wherever these begin. Random secrets and passphrases contain neither. What has
-// no mark at all, such as the 32 bytes of an Ed25519 key alone, cannot be told from a secret.
+// no mark at all, such as the 32 bytes of an Ed25519 key alone, cannot be distinguished from a
+// secret.
 
 import Crypto
 import FoundationEssentials

@@ -5,10 +5,10 @@
 //     console read sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
 //     a-key-as-it-is-which-is-16-to-512-bytes-long
 //
-// A key with the word `read` lets its holder only read. A line that is not a comment and not of the
-// form NAME sha256:… or NAME read sha256:… is a plain key. It is valid like
-// any other, under the name key-N, where N is its line number. But every reader of the file
-// knows it, so the service logs a warning. A line of a public key is rejected: it is no secret.
+// A key with the word `read` permits reads only. A line that is not a comment and not of the form
+// NAME sha256:… or NAME read sha256:… is a plain key. It is valid like any other, under the name
+// key-N, where N is its line number. But every reader of the file knows it, so the service logs a
+// warning. A line of a public key is rejected: it is no secret.
 
 /// The content of a file of server keys.
 public struct ServerKeyFile: Sendable {

@@ -8,8 +8,8 @@ import PresenceWire
 struct TokenKey: Sendable {
     let kid: ExactText?
     let algorithm: TokenAlgorithm
-    /// A hash of the key's material, to tell it from other keys. It is never shown: a secret could
-    /// be guessed from it.
+    /// A hash of the key's material, which identifies it. It is never shown: a secret could be
+    /// guessed from it.
     let digest: [UInt8]
     /// Verifies, and signs if the key is private or secret.
     private let signer: any JWTAlgorithm

@@ -2,7 +2,7 @@ import EventLoop
 import TLSSessions
 
 /// A connection's handshake, while it is not with the loop.
-// SAFETY: One thread at a time has it: the loop, then one worker, then the loop. It is passed on
+// SAFETY: One thread at a time uses it: the loop, then one worker, then the loop. It is passed on
 // through the worker's thread and through `HandshakeResults`.
 final class Handshake: @unchecked Sendable {
     let id: StreamID
@@ -67,7 +67,7 @@ final class HandshakeBench: Sendable {
         self.wakeup = wakeup
     }
 
-    /// Continues a handshake on one of the threads; it comes back through `takeDone`.
+    /// Continues a handshake on one of the threads; `takeDone` returns it.
     func submit(_ handshake: Handshake) {
         let worker = threads.worker(for: handshake.id)
         worker.thread.add { [self] in

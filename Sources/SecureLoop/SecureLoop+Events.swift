@@ -91,7 +91,7 @@ extension SecureLoop: LoopHandler {
         applyDeadlines()
     }
 
-    /// Takes back handshakes; passed on.
+    /// Takes handshakes from the bench; passed on.
     public func wokenUp() {
         takeHandshakes()
         reportEnds()

@@ -54,7 +54,7 @@ extension SecureLoop {
         bench.submit(handshake)
     }
 
-    /// Takes back what the threads have done.
+    /// Takes the handshakes that the threads have continued.
     func takeHandshakes() {
         for handshake in bench.takeDone() {
             // The owner may have closed the stream; its slot may have another.

@@ -3,13 +3,13 @@ import TLSSessions
 
 /// A stream that is, or is going to be, encrypted.
 final class SecureStream {
-    /// How far it has come.
+    /// The phase of a stream.
     enum Phase {
         /// The ClientHello is not complete. No object of OpenSSL exists. To: `waiting`, `over`.
         case hello
         /// Until there is room for another handshake. To: `working`, `over`.
         case waiting
-        /// A thread of the bench has it. To: `awaiting`, `open`, `over`.
+        /// Its handshake is with a thread of the bench. To: `awaiting`, `open`, `over`.
         case working
         /// For the client's next message of the handshake. To: `working`, `over`.
         case awaiting
@@ -25,7 +25,7 @@ final class SecureStream {
     var phase = Phase.hello
     /// Only in `hello`.
     var reader: ClientHelloReader? = ClientHelloReader()
-    /// Only in `waiting` and `awaiting`; in `working` the bench has it.
+    /// Only in `waiting` and `awaiting`; in `working` it is in the bench.
     var handshake: Handshake?
     /// Only in `open`.
     var session: TLSSession?

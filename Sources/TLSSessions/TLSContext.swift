@@ -148,8 +148,8 @@ extension TLSContext {
     /// Chooses the certificate before OpenSSL looks at a ticket, which is for one certificate. Its
     /// own callback for the name comes after that.
     ///
-    /// A name that no certificate is for gets the first one: an alert would tell which names there
-    /// are, and addresses have no name.
+    /// A name that no certificate is for gets the first one: an alert would reveal which names
+    /// exist, and addresses have no name.
     fileprivate func choose(for ssl: OpaquePointer) -> Bool {
         var start: UnsafePointer<UInt8>?
         let count = unsafe cssl_hello_server_name(ssl, &start)

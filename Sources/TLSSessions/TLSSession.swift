@@ -191,7 +191,8 @@ import COpenSSL
         recordsLeft -= 1 + (byteCount - 1) / Self.recordBytesMax
         guard recordsLeft < 0, unsafe SSL_version(ssl) == TLS1_3_VERSION else { return }
         recordsLeft = owner.recordsPerKey
-        // The peer's keys are its own concern. One message of ours must not use up its allowance.
+        // The peer's keys are its own concern. A message of this side must not use up its
+        // allowance.
         if unsafe SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 { messagesLeft += 1 }
         ErrorQueue.clear()
     }

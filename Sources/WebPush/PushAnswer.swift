@@ -2,7 +2,7 @@ public import HTTPValues
 
 /// What the answer of a push service means for a push.
 public enum PushAnswer: Hashable, Sendable {
-    /// The push service has it.
+    /// The push service has accepted it.
     case accepted
     /// There is no such subscription any longer.
     case gone

@@ -77,7 +77,7 @@ public struct PushHosts: Hashable, Sendable {
     }
 }
 
-/// An entry that is no host of a push service; nil: there are none, or too many.
+/// An entry that is no host of a push service; nil: the list is empty or too long.
 public struct PushHostError: Error, Hashable, CustomStringConvertible {
     /// As it was written.
     public let entry: String?

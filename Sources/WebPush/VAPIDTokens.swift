@@ -3,7 +3,7 @@ import Crypto
 import FoundationEssentials
 import HTTPValues
 
-/// Whom a push service can tell that something is wrong: a `mailto:` or `https:` URL (RFC 8292,
+/// The contact to which a push service can report problems: a `mailto:` or `https:` URL (RFC 8292,
 /// 2.1).
 public struct PushSubject: Hashable, Sendable {
     /// As it was written.

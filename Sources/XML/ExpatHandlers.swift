@@ -9,7 +9,7 @@ import CExpat
     private(set) var declarations = Declarations()
     /// What is being read.
     private let phase: Phase
-    /// The first error that is ours; after it, Expat is told to stop.
+    /// The first error of a handler, after which Expat is stopped.
     private(set) var error: XMLError?
     /// The place behind the first element, in bytes of the document; -1: it is not at its end.
     private(set) var contentEnd = -1

@@ -64,7 +64,7 @@ import CExpat
         return (XMLDocument(handlers.tree), handlers.declarations)
     }
 
-    /// Reads one stanza in a document with this header, which is XML of ours.
+    /// Reads one stanza in a document with this header, which the service has written.
     func readStanza(_ bytes: RawSpan, after header: [UInt8]) throws(XMLError) -> XMLDocument {
         let (parser, start) = try unsafe open(header)
         defer { freeIfLarge(bytes) }

@@ -186,7 +186,7 @@ final class XMLDocument: Sendable {
     }
 }
 
-/// A name as Expat has it, valid during its call.
+/// A name in memory of Expat, valid during its call.
 @unsafe struct ExpandedName {
     /// Cannot be in a document, not even as a reference.
     static let separator: UInt8 = 0x0C

@@ -1,5 +1,5 @@
-// A session that a verb holds until ^C or SIGTERM: it sends keep-alives, comes back when the
-// service was away, and logs out at the end, also if that is an error.
+// A session that a verb holds until ^C or SIGTERM: it sends keep-alives, reconnects after the
+// service was unreachable, and logs out at the end, also after an error.
 
 import CommandSupport
 import Foundation

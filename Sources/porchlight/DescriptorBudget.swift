@@ -47,7 +47,7 @@ struct DescriptorBudget {
     /// Connections that a listener of HTTP accepts before the first of them is looked at.
     private static let httpAcceptsAtOnce = 4
     /// A webhook's connection to its receiver, another one while the last is being closed, and two
-    /// lookups of its host, each a socket and a pipe, that go on after their request has ended.
+    /// lookups of its host, each a socket and a pipe, that continue after their request has ended.
     private static let perWebhook = 6
     /// Connections to a push service, each with a lookup of its host, and what wakes the thread of
     /// them.

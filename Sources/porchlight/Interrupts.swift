@@ -26,7 +26,7 @@ struct Interrupts {
         for number in numbers { signal(number, SIG_DFL) }
     }
 
-    /// Whether one has come.
+    /// Whether one has arrived.
     var hasCome: Bool { isInterrupted.load(ordering: .relaxed) }
 }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// Key presses at the terminal, one by one, without Enter and without an echo.
 ///
-/// None if standard input is not a terminal. The terminal is as it was when this is gone; ^C is
-/// still a signal.
+/// None if standard input is not a terminal. Its release restores the terminal; ^C is still a
+/// signal.
 final class KeyPresses {
     /// Nil if there is no terminal.
     private let terminal: TerminalMode?

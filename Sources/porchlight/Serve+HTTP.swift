@@ -1,7 +1,7 @@
 // The HTTP API beside the service.
 //
-// It listens before the service exists, so that an address that is in use ends the start before
-// the database is opened, and probes hear "not ready" while the database is loaded.
+// It listens before the service exists, so that an address that is in use ends the start before the
+// database is opened, and probes get "not ready" while the database is loaded.
 
 import CommandSupport
 import EventLoop

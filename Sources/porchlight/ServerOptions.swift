@@ -31,7 +31,7 @@ struct ServerOptions: ParsableArguments {
         }
     }
 
-    /// Checks that a password is given with the account that has it; a token names its own.
+    /// Checks that a password is given with its account; a token names its own.
     func checkPassword(of account: String?, by flag: String) throws {
         guard passwordFile == nil || account != nil else {
             throw ValidationError("--password-file needs the account that has it: \(flag).")

@@ -20,7 +20,7 @@ func clockTime(_ milliseconds: Int64) -> String { String(dateAndTime(millisecond
 
 /// The date and the time of day, such as `2026-11-21 10:58:01`.
 ///
-/// The service tells dozens of times in one response: a `DateFormatter` would cost it milliseconds.
+/// A response of the service has dozens of times: a `DateFormatter` would cost milliseconds.
 func dateAndTime(_ milliseconds: Int64) -> String {
     let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
     var time = time_t(rest < 0 ? seconds - 1 : seconds)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Another mode of the terminal that is standard input. It is as before when this is gone.
+/// Another mode of the terminal that is standard input. `deinit` restores the previous one.
 final class TerminalMode {
     private let before: termios
 
@@ -24,7 +24,7 @@ final class TerminalMode {
         case byte(UInt8)
         /// Nothing yet.
         case nothing
-        /// The end: ^D, or the terminal is gone.
+        /// The end: ^D, or the terminal is closed.
         case end
     }
 

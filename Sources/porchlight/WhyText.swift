@@ -33,7 +33,7 @@ struct WhyText {
         return Array(sections.filter { !$0.isEmpty }.joined(separator: [""]))
     }
 
-    // MARK: The verdict
+    // MARK: The result
 
     private var verdict: String {
         guard facts["subscriber"]?["known"] == true else {

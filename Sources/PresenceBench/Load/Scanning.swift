@@ -133,7 +133,7 @@ struct Scanner {
         }
     }
 
-    /// The messages of a frame; nil: there is none. Ids begin with zeros, as event ids do.
+    /// The messages of a frame; nil if it has none. Ids begin with zeros, as event ids do.
     func messages(_ body: RawSpan) -> ScannedMessages? {
         var found: (count: Int, offset: Int)?
         var offset = 0

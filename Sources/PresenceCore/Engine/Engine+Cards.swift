@@ -1,7 +1,8 @@
 // Cards (vCards): whose a client may read and set. What they say is not the engine's to keep.
 
 extension Engine {
-    /// The account of a client that sets its card. That draws from the pace of publishes.
+    /// The account of a client that sets its card, which counts towards the rate limit of
+    /// publishes.
     public mutating func ownerOfNewCard(
         from connection: ConnectionID, at now: Moment
     ) throws(Rejection) -> [UInt8] {

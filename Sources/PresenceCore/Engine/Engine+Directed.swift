@@ -33,7 +33,7 @@ extension Engine {
             directed.insert(address, of: session)
         case .unavailable:
             kind = .unavailable
-            // Never rejected if there is something to withdraw: that had a pace.
+            // Never rejected if there is something to withdraw: presenting it was rate-limited.
             if !directed.remove(address, of: session) {
                 try checkPublishPace(of: account, at: now)
             }

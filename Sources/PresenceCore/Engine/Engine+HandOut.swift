@@ -117,7 +117,7 @@ extension Engine {
         expectExpiry(ofMessagesFor: account, at: now.mono)
     }
 
-    /// Whether a session is told how many messages wait for it.
+    /// Whether a session is sent the number of messages that wait for it.
     func tellsWaiting(_ session: UInt32) -> Bool {
         settings.messages == .on && readers[session] != nil
     }
@@ -149,8 +149,8 @@ extension Engine {
     }
 
     /// Whether a session may get a message: one for its device, or for all, unless its priority is
-    /// negative (RFC 6121, section 4.7.2.3) or it has not shown itself. `isRead` tells whether a
-    /// device of the account is sent messages.
+    /// negative (RFC 6121, section 4.7.2.3) or it has not shown itself. `isRead`: a device of the
+    /// account is sent messages.
     private func mayGet(
         _ message: WaitingMessage, _ session: UInt32, isRead: (_ device: [UInt8]) -> Bool
     ) -> Bool {

@@ -180,8 +180,8 @@ extension Engine {
         into effects: inout Effects
     ) {
         let (session, connection) = (client.session, client.connection)
-        // Never rejected: each was preceded by a show, which has a pace.
-        // One that is returning has not shown itself: it is sent no presence, not even its own.
+        // Never rejected: each was preceded by a show, which is rate-limited. One that is returning
+        // has not shown itself: it is sent no presence, not even its own.
         let hasShown = sessions[session].phase == .connected
         effects.answer(connection, .shown(hasShown ? .ends : .continues))
         guard sessions[session].phase != .hidden else {
@@ -308,7 +308,7 @@ extension Engine {
         return contact
     }
 
-    /// Tells since when an account is offline that the session sees (XEP-0012).
+    /// Answers since when an account that the session sees has been offline (XEP-0012).
     func lastSeen(
         of contact: AccountHandle?, from client: ClientSession, into effects: inout Effects
     ) throws(Rejection) {

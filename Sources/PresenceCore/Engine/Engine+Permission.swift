@@ -35,7 +35,7 @@ extension Engine {
         return account
     }
 
-    /// The connection in a slot on which an account is logged in; nil: there is none.
+    /// The connection in a slot on which an account is logged in, if there is one.
     public func connection(inSlot slot: UInt32) -> ConnectionID? {
         guard Int(slot) < connections.count, case .client = connections[Int(slot)].peer else {
             return nil

@@ -1,5 +1,5 @@
-// What no device takes in time is handed over: it gets a number, which is stored before a reader
-// is told it. So each message is handed over once, in one order, over crashes too. A reader is a
+// What no device takes in time is handed over: it gets a number, which is stored before a reader is
+// sent it. So each message is handed over once, in one order, over crashes too. A reader is a
 // position in that order; what was taken meanwhile is passed over.
 
 import Containers

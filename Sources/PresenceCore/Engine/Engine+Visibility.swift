@@ -1,23 +1,23 @@
 // Whom a publisher's subscribers see: the one rule, and what happens when it changes.
 //
 // A session sees a publisher if the subscription of its account has a lease that the publisher's
-// visibility admits and by which the session hears. Every way by which a state leaves the engine
-// asks this: fan-outs, at once and in slices; login lists; what a session has missed; the states in
-// an answer to `subscribe`; and what follows an approval. App servers see everything.
+// visibility admits and by which the session is notified. Every way by which a state leaves the
+// engine asks this: fan-outs, at once and in slices; login lists; what a session has missed; the
+// states in an answer to `subscribe`; and what follows an approval. App servers see everything.
 
 import Containers
 
 /// The subscribers of a topic that an event is for.
 struct Viewers: Hashable {
-    /// Those that hear by one of these leases,
+    /// Those that are notified by one of these leases,
     let leases: Leases
     /// and by none of these.
     let excluded: Leases
     /// Whether the publisher is among them, if it subscribes to itself: it always sees itself, so
     /// its sight neither begins nor ends.
     let includesPublisher: Bool
-    /// A bit for each set of leases: whether a session that hears by these is among them. A fan-out
-    /// asks this for each session.
+    /// A bit for each set of leases: whether a session that is notified by these is among them. A
+    /// fan-out asks this for each session.
     private let included: UInt8
 
     /// All of them.
@@ -38,7 +38,7 @@ struct Viewers: Hashable {
         self.included = included
     }
 
-    /// Whether a session hears; `shared` is the leases of its account by which it hears.
+    /// Whether a session is notified; `shared` is the leases of its account by which it is.
     @inline(__always)
     func include(_ shared: Leases) -> Bool {
         included >> shared.rawValue & 1 != 0

@@ -1,6 +1,6 @@
 // The engine: accounts, sessions, subscriptions and statuses as one state machine.
 //
-// It is told what happened and when (`handle`, `connectionLost`, `committed`, `failed`, `advance`)
+// It is given what happened and when (`handle`, `connectionLost`, `committed`, `failed`, `advance`)
 // and appends what is to be done to a buffer of the caller's. It does no I/O, reads no clock, keeps
 // no closure: the same inputs give the same effects, byte for byte.
 //
@@ -45,7 +45,7 @@ public struct Engine: ~Copyable {
     var conflations: [UInt32: Conflation] = [:]
     /// When who sees a publisher last changed, among all numbers; no entry: not since the start.
     var sightChanges: [UInt32: UInt64] = [:]
-    /// What has lately gone, for sessions that have missed it.
+    /// Recent ends of devices and of sight, for sessions that have missed them.
     var endedPresences = EndedPresenceLog()
     var strings = ByteSlab()
     /// How devices present themselves that do it otherwise than as available.

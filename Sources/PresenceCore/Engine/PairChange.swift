@@ -85,7 +85,7 @@ struct PairChange: Hashable {
             pair.own.seen = .pending
             pair.own.request = content
             sent.append(.subscribe)
-        // Requests must not pile up: the first one stands.
+        // Requests must not pile up: the first one is kept.
         case .pending: break
         // Repairs a client that has lost what it knew.
         case .active: isAnswered = true

@@ -34,9 +34,9 @@ struct FanOuts {
         /// Whether it ends their sight of the publisher: it is not dropped for newer events, which
         /// they are not sent.
         let isOfHiding: Bool
-        /// What it ends for clients that are sent the end of each device: newer events do not. Of
-        /// an account there are few: its logins have a pace. Kept here, since the walk may take
-        /// longer than `EndedPresenceLog` keeps it.
+        /// What it ends for clients that are sent the end of each device: newer events do not. An
+        /// account has few: its logins are rate-limited. Kept here, since the walk may take longer
+        /// than `EndedPresenceLog` keeps it.
         let ends: ArraySlice<EndedPresenceLog.Entry>
     }
 

@@ -97,8 +97,7 @@ struct Inbox {
 
     var isEmpty: Bool { messages.isEmpty && amount.count == 0 }
 
-    /// What there is too little of for a message; nil: it has room within the limit. Strangers fill
-    /// at most half.
+    /// The limit that a message would exceed; nil: it has room. Strangers fill at most half.
     func lacks(
         _ message: MessageAmount, isOfStranger: Bool, limit: MessageAmount
     ) -> MessageAmount.Part? {

@@ -147,7 +147,7 @@ public enum Command: Hashable, Sendable {
     indirect case direct(Direct)
     /// Send the session the state of a contact, if it sees it.
     case probe(ByteRange)
-    /// Tell since when a contact that the session sees is offline.
+    /// Ask since when a contact that the session sees has been offline.
     case lastSeen(ByteRange)
     /// Answer whether the session sees a contact.
     case sees(ByteRange)

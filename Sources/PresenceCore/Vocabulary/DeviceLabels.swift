@@ -69,7 +69,7 @@ public struct DeviceLabels: Hashable, Sendable {
 
 /// The rule for aliases and tags.
 public enum LabelRule {
-    /// The first character that a label must not have; nil: there is none. O(bytes).
+    /// The first invalid character of a label; nil: the label is valid. O(bytes).
     public static func firstInvalid(in label: [UInt8]) -> Unicode.Scalar? {
         String(decoding: label, as: UTF8.self).unicodeScalars.first { !admits($0) }
     }

@@ -111,7 +111,7 @@ public enum Effect: Hashable, Sendable {
     case caughtUp(ConnectionID)
     /// Notify every connection in `receivers` that its subscriptions to `names` have ended.
     case expired(EventType, SubscriptionEnd, names: Range<Int>, receivers: Range<Int>)
-    /// Tell every connection in `receivers[range]` of `notices[notice]`. Never left out.
+    /// Send `notices[notice]` to every connection in `receivers[range]`. Never left out.
     case contact(notice: Int, receivers: Range<Int>)
     /// Send `directed[index]` to every connection in `receivers[range]`, each an XMPP client. That
     /// a device is available may be left out for those that do not keep up; its end may not.

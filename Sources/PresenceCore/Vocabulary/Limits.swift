@@ -169,7 +169,7 @@ public struct Settings: Hashable, Sendable {
     public var deviceLabels = LabelSetters.clients
     /// Seconds within which a device must take a message, before it is handed over.
     public var pushAfterSeconds = 10
-    /// Bytes of a message's texts that a reader of what is undelivered is told; 0: none.
+    /// Bytes of a message's texts that a reader of what is undelivered is sent; 0: none.
     public var undeliveredBytesMax = 1_024
     /// The public key that web pages subscribe to pushes with, in base64url; nil: there is no Web
     /// Push. Announced at login.

@@ -38,7 +38,7 @@ public struct TokenBuckets<Key: Hashable> {
     /// How many are kept.
     var count: Int { buckets.count }
 
-    /// If too many are not full, all are reset: what is counted has a pace by its sender, too.
+    /// If too many are not full, all are reset: what is counted is also rate-limited by its sender.
     private mutating func makeRoom(for key: Key, at now: Mono) {
         guard buckets.count >= sweepCount, buckets[key] == nil else { return }
         buckets = buckets.filter { !$0.value.isFull(at: now) }

@@ -62,7 +62,7 @@ public struct StanzaParts<Text: Hashable & Sendable>: Hashable, Sendable {
     public enum Kind: UInt8, CaseIterable, Sendable {
         /// A part of a conversation.
         case chat = 1
-        /// One that stands alone.
+        /// One that belongs to no conversation.
         case normal = 2
     }
 

@@ -185,7 +185,8 @@ public struct WhyFate: Hashable, Sendable {
         case waiting
         /// The connection was behind, and ended at `time` before the newest state was sent.
         case dropped
-        /// It was handed to a connection that was not heard again and ended at `time`.
+        /// It was handed to a connection from which nothing arrived afterwards and that ended at
+        /// `time`.
         case uncertain
         /// It was dropped for a newer one of the same publisher before its turn.
         case replaced
@@ -210,7 +211,7 @@ public struct WhyMessage: Hashable, Sendable {
     public var ended: Wall?
     /// How often it was handed to a session since startup.
     public var sentCount: Int
-    /// Why app servers were told that it is undelivered; nil: they were not.
+    /// Why it was handed over to app servers as undelivered; nil: it was not.
     public var handedOver: UndeliveredReason?
 
     /// Who wrote a message.

@@ -60,7 +60,7 @@ final class ConnectionLimiter: Sendable {
 
     // MARK: - Turns
 
-    /// Has a connection go on with further requests when it is its turn.
+    /// Has a connection continue with further requests when it is its turn.
     ///
     /// NIO polls sockets only when no task and no timer is due. So the time until the next turn is
     /// counted from the end of the tasks of this one; in between, every other connection is read.

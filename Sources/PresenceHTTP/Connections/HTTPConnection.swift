@@ -203,7 +203,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         }
     }
 
-    /// Goes on with the input, as far as it can be read now.
+    /// Reads the input as far as possible now.
     private func advance() {
         guard !isAdvancing else { return }
         isAdvancing = true
@@ -233,15 +233,15 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         shared.connections.awaitTurn(self)
     }
 
-    /// Goes on with this number of further requests.
+    /// Reads up to this number of further requests.
     func takeTurn(_ requests: Int) {
         awaitsTurn = false
         grant(requests: requests)
         advance()
     }
 
-    /// Lets it go on with this number of requests, and the lines that these have at most (of fields
-    /// and between chunks), unless their client wants to cost time.
+    /// Grants this number of requests, and the number of lines (of fields and between chunks) that
+    /// they need unless their client means to cost time.
     private func grant(requests: Int) {
         requestsLeft = requests
         input.linesLeft = requests * RequestInput.linesPerRequest
@@ -398,7 +398,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         writeAndFlush(bytes)
     }
 
-    /// Flushes the response, and goes on when the kernel has all of it.
+    /// Flushes the response, and continues when the kernel has all of it.
     private func endResponse(closes: Bool) {
         guard let context else { return }
         deadline?.cancel()

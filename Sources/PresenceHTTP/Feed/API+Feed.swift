@@ -13,7 +13,7 @@ extension API {
         let fromNow = beginning == "now"
         return try await stream(call, head, gathering: fromNow) {
             let reader = try await gateway.openFeed(after: $0, from: isAgain ? nil : beginning)
-            // It keeps no table: where its position is lost, it goes on from now.
+            // It keeps no table: if its position is lost, it continues from now.
             guard fromNow, isAgain, reader.start == .reset else { return reader }
             return try await gateway.openFeed(after: nil, from: beginning)
         }

@@ -3,10 +3,10 @@ import PresenceWire
 
 /// The feed as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 ///
-/// An event is one item of the feed, or of what is undelivered, as a notification of the native
-/// protocol has it. Its `id` is the cursor, which clients send back when they reconnect. During a
-/// snapshot there is no cursor; the `id` is then set to empty, so that a client that reconnects is
-/// reset.
+/// An event is one item of the feed, or of what is undelivered, in the form of the native
+/// protocol's notification. Its `id` is the cursor, which clients send back when they reconnect.
+/// During a snapshot there is no cursor; the `id` is then set to empty, so that a client that
+/// reconnects is reset.
 enum ServerSentEvent {
     /// The begin of a stream: how long a client waits before it reconnects.
     static let beginning = ByteBuffer(staticString: "retry: 2000\n\n")

@@ -1,4 +1,4 @@
-/// What there is of a request before its body.
+/// The request line and the fields of a request.
 struct RequestHead: Sendable {
     /// How long the body is.
     enum Framing: Hashable, Sendable {
@@ -35,8 +35,8 @@ struct RequestHead: Sendable {
         framing = .chunked
     }
 
-    /// Whether the client lets the connection go on after the response. That of HTTP/1.0 never
-    /// does, `Connection: keep-alive` or not: nothing needs it.
+    /// Whether the client allows further requests on the connection after the response. That of
+    /// HTTP/1.0 never does, `Connection: keep-alive` or not: nothing needs it.
     var keepsConnection: Bool { minorVersion > 0 && !fields.has("close", in: .connection) }
 
     /// Whether the client waits for an interim response before it sends the body.

@@ -20,7 +20,7 @@ struct Operation: Sendable {
     enum Action: Sendable {
         /// Calls the service; the response is the result.
         case call(NativeCall)
-        /// Something of its own; for those who may use the method.
+        /// Something of its own, for app servers that may use the method.
         case custom(Responder, as: MethodName?)
     }
 
@@ -44,7 +44,7 @@ struct NativeCall: Sendable {
     /// Parameters that are always the same.
     let fixed: [MethodCall.Argument]
     let form: ResultForm
-    /// Whether the result of `why` is told in sentences, too.
+    /// Whether the result of `why` also has sentences.
     let hasStory: Bool
 
     enum AccountUse: Sendable {

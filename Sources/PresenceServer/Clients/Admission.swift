@@ -3,7 +3,7 @@ import Containers
 import PresenceCore
 import PresenceWire
 
-/// Which connections may stay, and when those that may not are to come back.
+/// Which connections are admitted, and when those that are not may reconnect.
 struct Admission: ~Copyable {
     private var addresses: ConnectionsPerNetwork
     /// The connections of all loops; nil: this is the only one.
@@ -43,7 +43,7 @@ struct Admission: ~Copyable {
         }
     }
 
-    /// Notes that a connection is gone.
+    /// Notes that a connection is closed.
     mutating func leave(_ address: ConnectionsPerNetwork.Entry, _ peer: ConnectionPeer) {
         switch peer {
         case .client, .appServer: break
@@ -66,7 +66,7 @@ struct Admission: ~Copyable {
         return loop == 0 ? counts.addressCount : 0
     }
 
-    /// Seconds after which a rejected client is to come back.
+    /// Seconds after which a rejected client may reconnect.
     mutating func retryAfterSeconds() -> Int { retryDelay.seconds() }
 }
 

@@ -35,7 +35,7 @@ extension Clients {
     /// Ends a connection. Every connection that ends goes through here, once or, if its final frame
     /// cannot be written, twice.
     ///
-    /// Its end is counted as `ending`; `sessionEnd` is what the engine is told.
+    /// Its end is counted as `ending`; the engine gets `sessionEnd`.
     mutating func end(
         _ slot: Int, _ ending: Ending, _ sessionEnd: ConnectionEnd, _ closing: Closing
     ) {
@@ -56,7 +56,8 @@ extension Clients {
         }
     }
 
-    /// Tells the engine host that a connection has ended, except during shutdown: sessions stay.
+    /// Reports to the engine host that a connection has ended, except during shutdown: sessions
+    /// stay.
     private mutating func loseSession(of slot: Int, _ end: ConnectionEnd) {
         guard mayHaveSession(slot), phase.endsSessions else { return }
         inbound.append(
@@ -76,7 +77,7 @@ extension Clients {
         }
     }
 
-    /// Frees the slot of a connection whose stream is gone.
+    /// Frees the slot of a connection whose stream is closed.
     mutating func free(_ slot: Int) {
         // Unless it has ended before.
         loseSession(of: slot, .lost)
@@ -128,7 +129,7 @@ extension Clients {
 }
 
 extension CloseReason {
-    /// Whether the peer is to come back.
+    /// Whether the peer should reconnect.
     var isTransient: Bool { self == .shuttingDown || self == .overloaded }
 }
 

@@ -24,7 +24,7 @@ struct Clients: ~Copyable {
     let transport: any Transport
     let logger: Logger
     private var clock: ServiceClock
-    /// How far the loop has come.
+    /// The loop's phase.
     var phase = LoopPhase.starting
     var table: ConnectionTable
     /// By slot: the protocol that a client speaks. The table knows none.
@@ -64,7 +64,7 @@ struct Clients: ~Copyable {
             variantCount: EventVariant.count(domains: xmpp?.domains.count ?? 0), at: begun)
     }
 
-    /// Goes on with another configuration.
+    /// Replaces the configuration.
     mutating func apply(_ new: Configuration) {
         configuration = new
         table.limits = new.connection.ofOutput(number)
@@ -204,7 +204,7 @@ struct Clients: ~Copyable {
     }
 }
 
-/// How far a connection loop has come.
+/// The phase of a connection loop.
 enum LoopPhase: Equatable {
     /// It does not accept connections. To: `serving`, `stopped`.
     case starting

@@ -12,7 +12,7 @@ extension ConnectionLoop where Link: ~Copyable {
         var offset = 0
         let now = now()
         clients.table.hear(slot, byteCount: chunk.byteCount, at: now.mono)
-        // What has come before may wait for its turn.
+        // Earlier input may wait for its turn.
         if !clients.table.isResumable(slot) || !clients.canWait(slot, chunk, offset) {
             let bytesWaiting = clients.bytesBuffered(slot) + chunk.byteCount
             clients.budget.continueShare(of: slot, bytesWaiting: bytesWaiting)
@@ -57,7 +57,7 @@ extension ConnectionLoop where Link: ~Copyable {
         }
     }
 
-    /// Processes messages until there is none, or one has to wait.
+    /// Processes messages until none is left, or one has to wait.
     private mutating func read(
         _ chunk: RawSpan, from offset: inout Int, in slot: Int, at now: Moment
     ) {

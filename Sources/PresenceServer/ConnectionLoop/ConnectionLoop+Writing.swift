@@ -77,7 +77,7 @@ extension ConnectionLoop where Link: ~Copyable {
         }
     }
 
-    /// Tells the engine host that a connection has written everything.
+    /// Reports to the engine host that a connection has written everything.
     private mutating func askForMore(_ slot: Int, at now: Moment) {
         if clients.table.phase(of: slot) == .ending {
             // It has taken what there was, so it has as long for the next share of its list.

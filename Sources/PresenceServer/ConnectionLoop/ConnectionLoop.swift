@@ -21,7 +21,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var clients: Clients
     /// The way to the engine host.
     var link: Link
-    /// Where the link puts what there is to do.
+    /// Output of the engine host for this loop, filled by the link.
     var outbound = Outbound()
     /// The other buffer for that; nil while it is carried out.
     private var spareOutbound: Outbound? = Outbound()
@@ -103,8 +103,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
             clients.endIfReadUp(slot)
         // The peer has closed its WebSocket before.
         case .ending: break
-        // What it is sent last may not be written yet: with several loops it may have come in this
-        // turn. The connection is closed when that has been written.
+        // What it is sent last may not be written yet: with several loops it may have arrived in
+        // this turn. The connection is closed when that has been written.
         case .closing: break
         case .free: preconditionFailure("the end of a stream that is not in use")
         }
@@ -125,8 +125,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
 
     // MARK: The link
 
-    /// Hands over what there is for the engine host, and does what comes back, until nothing is
-    /// left.
+    /// Exchanges input for output with the engine host, and carries out the output, until both are
+    /// empty.
     mutating func exchange(at now: Moment) {
         while !clients.inbound.isEmpty {
             link.exchange(&clients.inbound, into: &outbound, at: now)

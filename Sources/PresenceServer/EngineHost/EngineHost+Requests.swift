@@ -6,7 +6,8 @@ import PresenceWire
 
 extension EngineHost {
     /// Takes in what a connection loop has, in order, from the item with the index `first` on and
-    /// until as much output is collected. Returns the index to continue with; nil: there is none.
+    /// until as much output is collected. Returns the index to continue with; nil: the end was
+    /// reached.
     @discardableResult
     mutating func take(
         _ inbound: borrowing Inbound, from first: Int = 0, outputBytesMax: Int = .max,

@@ -18,7 +18,7 @@ extension EngineHost {
         }
     }
 
-    /// Goes on with the end, as far as it can.
+    /// Continues the shutdown as far as possible now.
     mutating func continueStopping() {
         guard phase == .stopping, engine.changesInFlight == 0, passwords.storingCount == 0 else {
             return

@@ -75,7 +75,8 @@ extension EngineHost {
         case .unavailable:
             deliver(endOf: presence, to: receivers) { .end(brief: $0) }
         case .unavailableToSubscribers:
-            // The others are told only if they were sent that it is there: that had a rate limit.
+            // The others are sent the end only if they were sent the beginning, which was
+            // rate-limited.
             let admitted = admitted(presence, receivers, now)
             deliver(endOf: presence, to: admitted) { .endForSubscribers(brief: $0) }
             deliver(endOf: presence, to: admitted.upperBound..<receivers.upperBound) {

@@ -71,7 +71,7 @@ extension EngineHost {
             as: .login, at: now)
     }
 
-    /// An XMPP client has proved to be an account, and goes on.
+    /// An XMPP client has authenticated, and its negotiation continues.
     mutating func authenticated(
         _ connection: ConnectionID, as account: [UInt8], _ answer: CredentialAnswer, at now: Mono
     ) {
@@ -183,8 +183,8 @@ extension EngineHost {
             .deliverStanzas(seq: seq, stanzas, topic), to: receivers, omitting: stalledLoops)
     }
 
-    /// Hands an event of a large fan-out to XMPP clients. Those that have come since it was encoded
-    /// have missed it if it was not encoded for them: they are sent the newest state.
+    /// Hands an event of a large fan-out to XMPP clients. Clients that have logged in since have
+    /// missed it if it was not encoded for them: they are sent the newest state.
     mutating func deliver(
         _ event: KeptEvent, _ seq: UInt64, _ topic: TopicHandle, toXMPP receivers: Range<Int>,
         at now: Wall

@@ -1,6 +1,6 @@
-// The engine and what belongs to it, for any number of connection loops. What it is told comes
-// from the loops (`take`), the store and the verification of tokens (`report`) and the clock
-// (`advance`); what is to be done goes to the store and, sorted by loop, into `output`.
+// The engine and what belongs to it, for any number of connection loops. Its input comes from the
+// loops (`take`), the store and the verification of tokens (`report`) and the clock (`advance`);
+// its output goes to the store and, sorted by loop, into `output`.
 //
 //     requests → permission → credentials or room → engine → effects     +Requests, +Logins
 //     effects → writes for the store, frames, and a part for each loop  +Output, +Records
@@ -26,7 +26,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     let heard: [HeardTable]
 
     var engine: Engine
-    /// What there is for the loops, since it was last handed over.
+    /// Output for the loops that has not been handed over.
     var output: HostOutput
     /// How the loops in process are reached.
     private(set) var boxesInProcess: [LinkBox] = []
@@ -82,7 +82,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// Why the service ended by itself.
     var serviceError: ServiceError?
 
-    /// How far the service has come.
+    /// The phase of the service.
     enum Phase: Equatable {
         /// The first block of numbers is not yet durable. To: `listening`, `stopped`.
         case starting
@@ -106,7 +106,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         }
     }
 
-    /// Goes on to another phase.
+    /// Enters a phase.
     mutating func enter(_ next: Phase) {
         precondition(phase.mayBecome(next), "a service that is \(phase) becomes \(next)")
         phase = next
@@ -280,7 +280,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         sort(at: now)
     }
 
-    /// Passes the answers of the store to those who asked.
+    /// Passes the results of reads to the requests that wait for them.
     mutating func report(_ outcomes: [ReadOutcome], at now: Moment) {
         for outcome in outcomes {
             switch ReadPurpose(token: outcome.token) {

@@ -53,8 +53,8 @@ struct MemoryReturn {
         phase = .scheduled(now.advanced(byMilliseconds: MemoryWatch.intervalMilliseconds))
     }
 
-    /// Goes on to the next step: buffers are given back, a measurement begins, and what it says is
-    /// done. Returns whether buffers are to be given back.
+    /// Takes the next step: buffers are released, a measurement begins, or memory is returned as
+    /// the measurement requires. Returns whether buffers are to be released.
     mutating func look(_ resources: some ProcessResources, at now: Mono) -> Bool {
         switch phase {
         case .idle: return false

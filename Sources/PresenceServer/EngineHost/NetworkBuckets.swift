@@ -1,7 +1,7 @@
 import Containers
 import PresenceCore
 
-/// A pace for each network.
+/// A rate limit for each network.
 ///
 /// The size is fixed: networks share buckets by a keyed hash.
 struct NetworkBuckets {

@@ -25,7 +25,7 @@ struct RelayedPaces {
             : buckets[slot, default: Buckets()].ofStrangers.take(Self.ofStrangers, at: now)
     }
 
-    /// The connection in a slot is gone.
+    /// The connection in a slot is closed.
     mutating func remove(_ slot: UInt32) {
         if !buckets.isEmpty { buckets[slot] = nil }
     }

@@ -34,7 +34,7 @@ struct RelayedRequests {
         return true
     }
 
-    /// The connection in a slot is gone.
+    /// The connection in a slot is closed.
     mutating func remove(_ slot: UInt32) {
         if !requests.isEmpty { requests[slot] = nil }
     }

@@ -12,8 +12,8 @@ struct StalledLoops: Sendable {
     /// From here on a loop is full.
     static let turnsMax = 64
     static let bytesMax = 4 << 20
-    /// With more turns, large fan-outs wait: their slices stand between requests and responses. One
-    /// slice is carried out while the next one waits.
+    /// With more turns, large fan-outs wait, since their slices delay responses. One slice is
+    /// carried out while the next one waits.
     static let turnsBesideFanOuts = 1
     /// A loop that has ended no turn for this time is stalled if it is waited for. With 20,000
     /// connections that all have something to write, a turn takes 20 ms.

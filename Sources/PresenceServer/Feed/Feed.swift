@@ -25,9 +25,9 @@ struct Feed {
         readers.firstIndex { $0.connection == connection }
     }
 
-    /// Makes a connection a reader, in place of the one that it was. It goes on after its cursor if
-    /// the ring still has what follows. Returns the position that it goes on after; nil: it begins
-    /// with a snapshot. `isReady`: the connection has written everything.
+    /// Makes a connection a reader, in place of the one that it was. It continues after its cursor
+    /// if the ring still has what follows. Returns the position that it continues after; nil: it
+    /// begins with a snapshot. `isReady`: the connection has written everything.
     mutating func begin(
         _ connection: ConnectionID, from beginning: FeedBeginning, isReady: Bool, at now: Mono
     ) -> FeedCursor? {
@@ -101,7 +101,7 @@ struct Feed {
         if changes.count > 0 { readers[place].isReady = false }
     }
 
-    /// The snapshot of a reader has come to `cursor`; whether states were sent.
+    /// The snapshot of a reader has advanced to `cursor`; whether states were sent.
     mutating func cameTo(_ cursor: ListCursor, sendingStates: Bool, toReader place: Int) {
         readers[place].cursor = cursor
         if sendingStates || cursor.isComplete { readers[place].isReady = false }
@@ -136,7 +136,7 @@ struct FeedReader {
     let connection: ConnectionID
     /// It has been sent everything up to here, as far as its cursor covers it.
     var seq: UInt64
-    /// How far its snapshot has come.
+    /// The progress of its snapshot.
     var cursor = ListCursor.complete
     /// Whether its connection has written everything: it is sent the next share when there is one.
     var isReady = false

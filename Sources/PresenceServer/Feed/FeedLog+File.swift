@@ -1,4 +1,4 @@
-// The ring as bytes, for an ordered restart: cursors go on over it.
+// The ring as bytes, for an orderly restart, after which cursors are still valid.
 //
 //     "PLFEED01"  epoch  floor  count  stamp  wall time  { seq  age  length  bytes }…  checksum
 //
@@ -55,7 +55,7 @@ extension FeedLog {
         else { throw FeedLogError() }
         self.init(after: floor, epoch: epoch, bytesMax: bytesMax, seconds: seconds)
         guard keptStamp == stamp else { return nil }
-        // A clock that was set back does not tell how long it has been.
+        // If the clock was set back, the time since then is not known.
         let (distance, isFar) = now.wall.milliseconds.subtractingReportingOverflow(keptAt)
         let absence = isFar ? .max : UInt64(max(0, distance))
         guard absence <= milliseconds else { return nil }

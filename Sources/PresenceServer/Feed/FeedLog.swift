@@ -7,7 +7,7 @@
 // Events follow each other in segments. Old events are dropped one by one from the front; memory is
 // freed a segment at a time.
 //
-//     floor ······ head          cursors from `floor` to `head` can go on
+//     floor ······ head          cursors from `floor` to `head` are valid
 //      │ e₁ e₂ … eₙ │            `floor` is the `seq` of the last event that was left out
 
 import Containers

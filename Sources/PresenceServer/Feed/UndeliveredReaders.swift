@@ -3,7 +3,7 @@ import PresenceStore
 import PresenceWire
 
 /// The readers of what is undelivered. Each is a position in the order of the hand-overs, which the
-/// engine keeps; so one that is slow, or gone, costs nothing.
+/// engine keeps; so one that is slow, or not connected, costs nothing.
 struct UndeliveredReaders {
     /// A reader.
     struct Reader {

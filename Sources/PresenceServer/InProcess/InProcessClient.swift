@@ -105,7 +105,7 @@ public final class InProcessClient {
         askNext()
     }
 
-    /// Gives up calls whose deadline has come.
+    /// Gives up calls whose deadline has passed.
     public func timeOut(at now: UInt64) {
         for id in slots.due(at: now) {
             counts.timedOut += 1
@@ -216,7 +216,7 @@ public final class InProcessClient {
         return true
     }
 
-    /// Takes back the consumer that waits for the next item, if it still does. What comes is kept
+    /// Removes the consumer that waits for the next item, if it still does. What arrives is kept
     /// for the next one.
     public func stopWaiting(of id: ID) -> Bool {
         guard case .reader(var reader) = slots.use(of: id), reader.consumer != nil else {
@@ -235,7 +235,7 @@ public final class InProcessClient {
         isEnded = true
     }
 
-    /// Hands over what there is for the engine host.
+    /// Hands over the pending input of the engine host.
     public func handOver() {
         guard !box.hand(&inbound) else { return }
         end()

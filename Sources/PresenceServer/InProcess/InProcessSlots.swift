@@ -13,7 +13,7 @@ struct PendingCall {
 
 /// A reader of the feed.
 struct InProcessReader {
-    /// What has come and was not consumed: one share at most, which may have several items.
+    /// What has arrived and was not consumed: one share at most, which may have several items.
     var items: [FeedItem] = []
     /// Waits for the next item.
     var consumer: ((Result<FeedItem, InProcessError>) -> Void)?
@@ -60,7 +60,7 @@ struct InProcessSlots {
         return InProcessClient.ID(slot: slot, generation: slots[Int(slot)].generation)
     }
 
-    /// What a call or reader has come to; free if it has ended.
+    /// The use of the slot of a call or reader; free if it has ended.
     func use(of id: InProcessClient.ID) -> Use {
         guard id.slot < slots.count, slots[Int(id.slot)].generation == id.generation else {
             return .free
@@ -73,7 +73,7 @@ struct InProcessSlots {
         if case .free = use(of: id) { false } else { true }
     }
 
-    /// Goes on to another use.
+    /// Enters another use.
     mutating func enter(_ id: InProcessClient.ID, _ use: Use) {
         precondition(isInUse(id), "a caller that has ended")
         count(slots[Int(id.slot)].use, -1)
@@ -94,7 +94,7 @@ struct InProcessSlots {
         }
     }
 
-    /// Calls whose deadline has come. O(slots).
+    /// Calls whose deadline has passed. O(slots).
     func due(at now: UInt64) -> [InProcessClient.ID] {
         all.filter { id in
             switch use(of: id) {

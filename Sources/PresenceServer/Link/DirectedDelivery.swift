@@ -2,14 +2,14 @@
 enum DirectedDelivery: Sendable {
     /// A device is there: to those that keep up.
     case beginning
-    /// A device is gone: to those that were sent that it is there. `brief` says only that it is
-    /// gone, and is for those that do not keep up.
+    /// A device is offline: to those that were sent that it is online. `brief` says only that, and
+    /// is for those that do not keep up.
     case end(brief: BatchIndex<Stanzas>)
-    /// A device is gone for those that see it as subscribers, or are of its account. As `.end`, but
-    /// whether or not they were sent one before.
+    /// A device is offline: to those that see it as subscribers, or are of its account, whether or
+    /// not they were sent that it is online.
     case endForSubscribers(brief: BatchIndex<Stanzas>)
 
-    /// The presence that says only that a device is gone; nil: it is not.
+    /// The presence that says only that a device is offline; nil: it is not.
     var brief: BatchIndex<Stanzas>? {
         switch self {
         case .beginning: nil

@@ -10,7 +10,7 @@ protocol EngineLink: ~Copyable {
     /// of it, to empty it would copy it.
     static var reusesOutput: Bool { get }
 
-    /// Hands over what the loop has, and empties the buffer. What there is for the loop already is
+    /// Hands over what the loop has, and empties the buffer. Output that is ready for the loop is
     /// put into `outbound`, which is empty before.
     mutating func exchange(_ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment)
 

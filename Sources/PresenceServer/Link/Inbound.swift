@@ -103,7 +103,7 @@ enum InboundItem: Sendable {
     /// A connection that the engine may know has ended: it was logged in, or its login is in
     /// progress.
     case lost(LostConnection)
-    /// A connection is gone, logged in or not: its memory is free.
+    /// A connection is closed, logged in or not: its memory is free.
     case closed
     /// What a loop has measured for the question with this number.
     indirect case measured(LoopReport, question: UInt64)

@@ -34,7 +34,7 @@ struct InlineLink<Disk: Persistence, Resources: ProcessResources>: ~Copyable, En
 }
 
 extension ConnectionLoop where Link: ~Copyable {
-    /// Tells the engine host something that does not come from connections, and does what follows.
+    /// Gives the engine host input that is not from connections, and carries out the output.
     mutating func withHost<Disk: Persistence, Resources: ProcessResources>(
         _ body: (inout EngineHost<Disk, Resources>, Moment) -> Void
     ) where Link == InlineLink<Disk, Resources> {

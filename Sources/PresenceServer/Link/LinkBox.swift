@@ -127,7 +127,7 @@ final class LinkBox: Sendable {
     /// Whether the engine host has ended. What it has handed over can still be taken.
     var isClosed: Bool { up.withLock { $0.isClosed } }
 
-    /// Takes what there is for the loop, in order, and releases it.
+    /// Takes the pending output for the loop, in order, and releases it.
     func takeAndReleaseOutbound() -> [SealedOutbound] {
         let nothingQueued = WriteProgress(queued: 0, written: 0)
         let (turns, isHostWaiting) = down.withLock {
@@ -162,7 +162,7 @@ final class LinkBox: Sendable {
     /// Takes what the loop has handed over, in order.
     func takeInbound() -> [Inbound] { up.withLock { $0.take() } }
 
-    /// Hands over what there is for the loop.
+    /// Hands output to the loop.
     func hand(_ outbound: SealedOutbound) {
         let bytes = outbound.byteCount
         let isFirst = down.withLock { down in

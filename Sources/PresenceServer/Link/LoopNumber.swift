@@ -3,8 +3,8 @@ import PresenceCore
 
 /// Which of the connection loops: the low bits of the slots that the engine knows.
 ///
-/// The engine's tables by slot stay dense, whichever loop has most connections, and a slot tells
-/// which loop has the connection. With one loop there are no such bits.
+/// The engine's tables by slot stay dense, whichever loop has most connections, and a slot has the
+/// number of its loop. With one loop there are no such bits.
 struct LoopNumber: Hashable, Sendable {
     /// The loop's index, from 0.
     let index: Int
@@ -45,8 +45,8 @@ struct LoopNumber: Hashable, Sendable {
 
 /// How many connection loops there are: finds the loop of a slot that the engine knows.
 ///
-/// Behind the connection loops stand those in this process that reach the engine host without
-/// sockets (`InProcessClient`), at most `inProcessMax`.
+/// The numbers behind those of the connection loops are for clients in this process, which have no
+/// sockets (`InProcessClient`); at most `inProcessMax`.
 struct LoopCount: Hashable, Sendable {
     /// The connection loops.
     let count: Int

@@ -92,7 +92,7 @@ enum LoopItem: Sendable {
     case serve
     /// Accept no more connections.
     case stopListening
-    /// Tell every connection that the service shuts down, and close it.
+    /// Close every connection, with the reason that the service shuts down.
     case farewell
     /// Leave the loop.
     case stop
@@ -142,7 +142,7 @@ extension FanOutItem {
 
 /// A message to a feed reader.
 enum FeedMessage: Sendable {
-    /// The answer to its request to begin there: it goes on after the cursor, or is reset.
+    /// The answer to its request to begin there: it continues after the cursor, or is reset.
     case began(FeedBeginning, after: FeedCursor?)
     /// The reader is reset.
     case reset
@@ -150,7 +150,7 @@ enum FeedMessage: Sendable {
     case events(FeedShare, FeedCursor?)
     /// Its snapshot is complete.
     case synced(FeedCursor)
-    /// The answer to a request to read what is undelivered: the reader goes on after the cursor.
+    /// The answer to a request to read what is undelivered: the reader continues after the cursor.
     case beganUndelivered(FeedCursor)
     /// Messages that no device has taken in time, and the cursor after them.
     case undelivered(FeedShare, FeedCursor)

@@ -24,7 +24,7 @@ struct SealedOutbound: Sendable {
         self.own = own
     }
 
-    /// What there is for a stalled loop, with a copy of what it refers to.
+    /// Pending output for a stalled loop, with a copy of what it refers to.
     ///
     /// What is pushed is copied: expired names, notices of contacts, bodies that are always
     /// delivered and directed presences. Whatever else refers to something answers a request that

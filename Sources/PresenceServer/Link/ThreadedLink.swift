@@ -3,9 +3,9 @@ import PresenceCore
 
 /// The engine host is on another thread, behind a box.
 ///
-/// What the loop has is kept until it has read what had arrived, and is then handed over at once:
-/// so the engine works while the loop writes, and is woken twice per turn at most. What comes back
-/// arrives by `ConnectionLoop.take`.
+/// The loop's input is kept until it has read what had arrived, and is then handed over at once: so
+/// the engine works while the loop writes, and is woken twice per turn at most. The output arrives
+/// by `ConnectionLoop.take`.
 struct ThreadedLink: EngineLink {
     static let reusesOutput = false
 

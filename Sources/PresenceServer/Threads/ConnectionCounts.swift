@@ -51,7 +51,7 @@ final class ConnectionCounts: Sendable {
         return loops.min { counts[$0] < counts[$1] } ?? 0
     }
 
-    /// Notes that a connection of a loop is gone. Those that were not admitted do not count.
+    /// Notes that a connection of a loop is closed. Those that were not admitted do not count.
     func leave(_ address: ConnectionsPerNetwork.Entry, of loop: Int) {
         guard address != .none else { return }
         state.withLock { state in

@@ -29,7 +29,7 @@ final class LoopDriver: LoopHandler {
     }
 
     /// Of the loop that accepts: the connection goes to the loop that has the fewest. One that is
-    /// rejected stays here, to be told why.
+    /// rejected stays here, where it is sent the reason.
     func socketAccepted(_ socket: CInt, listener: Int) -> Bool {
         connections.beginTurn()
         let network = Loop.peerNetwork(ofSocket: socket)

@@ -48,7 +48,7 @@ struct ServiceAssembly {
         return threadedRunner(host, heard, clock)
     }
 
-    /// The connection loops, with TLS for the listeners that have it.
+    /// The connection loops, with TLS for the listeners that use it.
     private func makeSecureLoops() -> [SecureLoop] {
         let threads = HandshakeThreads.ofThisMachine
         let limits = SecureLoop.Limits(shareOf: loops.connections.count)

@@ -8,7 +8,7 @@ import EventLoop
 public final class Watchdog: Sendable {
     /// How long loops may end no turn.
     public struct Limits: Sendable {
-        /// Seconds after which the process is to end; 0: it goes on.
+        /// Seconds after which the process is to end; 0: it continues.
         public var endSeconds = 30
         /// The supervisor restarts the process if it is not notified for this time; nil: it does
         /// not.

@@ -2,7 +2,7 @@ internal import GRDB
 
 extension Schema {
     /// Which messages were handed over to the app server, in which order (0: not yet) and why, and
-    /// the number that tells this database from others: cursors have it.
+    /// the number that identifies this database, which is a part of cursors.
     @Sendable static func addHandOver(_ db: Database) throws {
         try db.execute(
             sql: """

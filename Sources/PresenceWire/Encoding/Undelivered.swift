@@ -1,6 +1,6 @@
 public import PresenceCore
 
-/// A message that no device has taken in time, as a reader is told it.
+/// A message that no device has taken in time, as a reader is sent it.
 public struct UndeliveredEntry: Hashable, Sendable {
     /// The message.
     public var message: DeliveredMessage

@@ -9,7 +9,7 @@ public struct MethodCall: Sendable {
     public var method: MethodName
     /// Parameters that are given one by one.
     public var arguments: [Argument] = []
-    /// A JSON object with further parameters; nil: there is none.
+    /// A JSON object with further parameters; nil: none.
     public var body: [UInt8]?
     /// The members of the body that are parameters. Others are ignored.
     public var bodyMembers: [Rejection.Field] = []

@@ -174,8 +174,8 @@ extension [UInt8] {
         append(literal: "</error>")
     }
 
-    /// Appends what is wrong, and a text for developers if there is one, as errors of stanzas and
-    /// streams have it.
+    /// Appends the condition, and a text for developers if there is one, in the form of errors of
+    /// stanzas and streams.
     mutating func append(condition: String, _ text: String, in namespace: StaticString) {
         append(literal: "<")
         append(contentsOf: condition.utf8)

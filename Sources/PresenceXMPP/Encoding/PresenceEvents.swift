@@ -129,7 +129,7 @@ extension StanzaTemplate {
 }
 
 extension RosterItem {
-    /// A contact as a list or a change has it.
+    /// A contact as in a list or a change.
     public init(_ contact: ContactEntry, in effects: borrowing Effects) {
         self.init(
             account: Array(effects.text(contact.account)),

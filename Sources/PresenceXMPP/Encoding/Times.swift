@@ -1,7 +1,7 @@
 internal import PresenceCore
 
 extension [UInt8] {
-    /// Appends a time as XEP-0082 has it, in UTC and whole seconds: `2026-11-22T13:00:00Z`.
+    /// Appends a time in the format of XEP-0082, in UTC and whole seconds: `2026-11-22T13:00:00Z`.
     mutating func append(_ time: Wall) {
         // The years 1970 to 9999, which is what the format can say and the clock may be.
         let seconds = Swift.min(Swift.max(time.milliseconds / 1_000, 0), 253_402_300_799)

@@ -1,4 +1,4 @@
-/// How far the negotiation of a stream has come (RFC 6120, 4.3).
+/// The phase of the negotiation of a stream (RFC 6120, 4.3).
 public enum StreamPhase: UInt8, CaseIterable, Hashable, Sendable {
     /// Not encrypted, not authenticated.
     case clear

@@ -170,7 +170,7 @@ extension XMPPStream {
     }
 
     /// The account was registered. If its password may keep clients from logging in, its user is
-    /// told.
+    /// notified.
     public mutating func registered() {
         guard case .registration(let id, let remark) = pending else { return }
         precondition(phase == .clear || phase == .secured, "a registration after the login")

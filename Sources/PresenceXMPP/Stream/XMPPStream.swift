@@ -1,9 +1,10 @@
 // The stream of one XMPP client: bytes in; stanzas, questions and bytes out. It knows neither
 // sockets nor the engine nor the time.
 //
-// What needs a decision from elsewhere is a question (`StreamInput.authenticate`, `.register`, `.bind`).
-// Until its answer, which is a call of a method, the stream keeps what arrives and reads nothing:
-// one thing at a time, in order. An answer that arrives after the stream has ended is ignored.
+// What needs a decision from elsewhere is a question (`StreamInput.authenticate`, `.register`,
+// `.bind`). Until the answer, which is a call of a method, the stream keeps what arrives and reads
+// nothing: one thing at a time, in order. An answer that arrives after the stream has ended is
+// ignored.
 
 internal import Passwords
 internal import XML
@@ -15,7 +16,7 @@ public struct XMPPStream: Sendable {
 
     /// What marks where its elements begin and end.
     public let framing: StreamFraming
-    /// How far the negotiation has come.
+    /// The phase of the negotiation.
     public internal(set) var phase: StreamPhase
     /// Bytes for the client.
     public internal(set) var output: [UInt8] = []

@@ -105,7 +105,7 @@ private struct Pipe {
     let readEnd: CInt
     let writeEnd: CInt
 
-    /// Nil: there is none, and `errno` says why.
+    /// Nil: no descriptor could be opened, and `errno` has the reason.
     init?() {
         var ends: [CInt] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }

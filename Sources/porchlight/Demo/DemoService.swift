@@ -18,7 +18,7 @@ final class DemoService: Sendable {
     private let program: String
     private let options: [String]
     private let state = Mutex(State())
-    /// How often it is checked whether a signal has come.
+    /// Milliseconds between two checks for a signal.
     private static let tick: CInt = 200
     /// For how long the service may stop: it needs at most 10 s itself.
     private static let stopTicks = 60
@@ -31,7 +31,7 @@ final class DemoService: Sendable {
 
     /// Starts it, and waits until it is ready.
     ///
-    /// - Returns: where it listens; nil if a signal has come before.
+    /// - Returns: where it listens; nil if a signal has arrived before.
     func start(until interrupts: Interrupts) throws(CommandError) -> String? {
         var process = try spawn()
         var line = ""
@@ -97,7 +97,7 @@ final class DemoService: Sendable {
             let end = reap()
             switch end {
             case .killed: break
-            // It stops in order only when it is told to.
+            // It stops in order only after a signal.
             case .exited(0):
                 throw CommandError(
                     "Another process has ended the demo's service, so the demo ends, too.")

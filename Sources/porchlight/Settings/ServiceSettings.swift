@@ -63,7 +63,7 @@ struct StartupSettings: SettingsPart {
     var watchdogSeconds = 30
     /// Its memory is allocated at the start.
     var feed = FeedLimits()
-    // Clients are told them at login.
+    // They are sent to clients at login.
     var heartbeatSeconds = Settings().heartbeatSeconds
     var visibility = Settings().visibility
     var restartGraceSeconds = Settings().restartGraceSeconds
@@ -154,13 +154,13 @@ extension LiveSettings {
 }
 
 extension Pace? {
-    /// The rate of a pace that is set.
+    /// The rate of a limit that is set.
     var ratePerSecond: Int {
         get { self?.perSecond ?? 0 }
         set { self?.perSecond = newValue }
     }
 
-    /// The burst of a pace that is set.
+    /// The burst of a limit that is set.
     var burstMax: Int {
         get { self?.burst ?? 0 }
         set { self?.burst = newValue }

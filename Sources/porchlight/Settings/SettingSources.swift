@@ -56,7 +56,7 @@ struct SettingSources: Sendable {
     }
 
     /// Variables with our prefix that are not settings: `PORCHLIGHT_TOKEN` is for the verbs that
-    /// log in, `PORCHLIGHT_BIN` tells our test scripts which binary to run, and Kubernetes sets
+    /// log in, `PORCHLIGHT_BIN` is the binary that the test scripts run, and Kubernetes sets
     /// variables such as `PORCHLIGHT_SERVICE_HOST` and `PORCHLIGHT_PORT_7400_TCP` in every
     /// container, for a service of that name.
     private static func isOfOthers(_ variable: String) -> Bool {

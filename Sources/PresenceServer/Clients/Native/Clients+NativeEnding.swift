@@ -4,7 +4,7 @@ import PresenceWire
 
 // The last words to native clients, by frames, by a WebSocket, or by HTTP.
 
-/// How a peer is told why its connection ends.
+/// What a peer is sent about why its connection ends.
 enum CloseMessage {
     /// By a `close` notification.
     case notification
@@ -67,7 +67,7 @@ extension Clients {
 }
 
 extension UpgradeError {
-    /// How an HTTP client is told why its connection ends before its request was complete.
+    /// The response to an HTTP client whose connection ends before its request is complete.
     init(_ reason: CloseReason?) {
         switch reason {
         case .loginTimeout: self = .timeout

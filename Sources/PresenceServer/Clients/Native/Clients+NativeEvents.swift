@@ -61,13 +61,13 @@ extension Clients {
         }
     }
 
-    /// Tells a client that its login list is complete. XMPP has no word for that.
+    /// Notifies a client that its login list is complete. XMPP has no such stanza.
     mutating func sendSynced(to slot: Int, count: Int) {
         guard protocols[slot].client == nil else { return }
         send(to: slot) { $0.appendSyncedBody(count: count) }
     }
 
-    /// Sends a feed reader what there is for it.
+    /// Sends a feed reader its next share.
     mutating func send(_ message: FeedMessage, to slot: Int, from shared: borrowing SharedOutput) {
         switch message {
         case .began(_, let cursor):
@@ -88,7 +88,7 @@ extension Clients {
         table.updateList(of: slot) { $0.pieceArrived() }
     }
 
-    /// Answers the request of a reader, which is sent what there is from now on.
+    /// Answers the request of a reader, to which shares are sent from now on.
     private mutating func beginFeed(
         _ slot: Int, _ appendAnswer: (inout [UInt8], RequestID) -> Void
     ) {

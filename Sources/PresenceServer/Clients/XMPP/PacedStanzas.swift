@@ -25,7 +25,7 @@ struct PacedStanzas {
     /// After this number of attempts a change is rejected: about half a minute.
     private static let rejectionsMax = 30
 
-    /// Notes that a change has come too early. Returns whether it is tried again.
+    /// Notes that a change is above the rate limit. Returns whether it is tried again.
     mutating func keep(_ change: RelationChange, _ head: StanzaHead) -> Bool {
         rejectionCount += 1
         guard rejectionCount < Self.rejectionsMax else {

@@ -1,7 +1,7 @@
 /// The devices of whose presence a client was sent something that was addressed to it, by hashes.
 struct PresentedDevices {
-    /// Capacity. At the rate limit of two presences per second from strangers it fills in about half
-    /// an hour; from then on, the client is sent the end of any device, in brief.
+    /// Capacity. At the rate limit of two presences per second from strangers it fills in half an
+    /// hour; from then on, the client is sent the end of any device, in brief.
     static let countMax = 4_096
 
     private var hashes: Set<Int> = []
@@ -15,7 +15,7 @@ struct PresentedDevices {
         hashes.insert(device)
     }
 
-    /// Notes that a device is gone. Returns whether the client is to be told.
+    /// Notes that a device is offline. Returns whether the client is to be sent that.
     @discardableResult
     mutating func end(_ device: Int) -> Bool {
         isFull || hashes.remove(device) != nil

@@ -1,6 +1,6 @@
 // Stanzas that arrive slowly. A native frame must be complete within `frameSeconds`. A stanza may
-// have a picture in it and arrive over a slow line, and the stream cannot go on without its rest:
-// so it is waited for while it arrives, up to a limit.
+// have a picture in it and arrive over a slow line, and the stream cannot continue without its
+// rest: so the loop waits while it arrives, up to a limit.
 
 /// How a stanza arrives that has begun and is not complete.
 struct StanzaArrival {

@@ -11,7 +11,7 @@ extension XMPPClient {
         clients.inbound.append(.card(clients.connectionID(slot), request))
     }
 
-    /// Goes on with what the client has waited for.
+    /// Continues a request of the client with the answer of the store.
     func take(_ answer: CardAnswer, _ clients: inout Clients) {
         guard clients.table.phase(of: slot) != .closing else { return }
         guard case .card(let head) = awaiting, let sender else {

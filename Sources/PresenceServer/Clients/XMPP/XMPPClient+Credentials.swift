@@ -25,7 +25,7 @@ extension XMPPClient {
         changePassword(of: account, .register(password), for: .registration, &clients)
     }
 
-    /// Goes on with what the client has waited for.
+    /// Continues what waits for the answer: the negotiation, or a change of the password.
     func take(_ answer: CredentialAnswer, _ clients: inout Clients) {
         guard clients.table.phase(of: slot) != .closing else { return }
         guard let request = awaiting else { return clients.endMismatched(slot) }

@@ -62,8 +62,8 @@ extension XMPPClient {
 
 extension Clients {
     /// Sends clients a presence that was addressed to them: all of it, or, if it must not be lost,
-    /// at least the brief one, which says only that the device is gone. Strangers get the end only
-    /// if they got the beginning, which was rate-limited.
+    /// at least the brief one, which says only that the device is offline. Strangers get the end
+    /// only if they got the beginning, which was rate-limited.
     mutating func deliverDirected(
         _ all: BatchIndex<Stanzas>, _ delivery: DirectedDelivery, of shared: borrowing SharedOutput,
         to receivers: ArraySlice<UInt32>, at now: Mono

@@ -7,8 +7,8 @@ import PresenceXMPP
 // The last words to XMPP clients.
 
 extension XMPPClient {
-    /// Tells the client why its connection ends, and closes it when that has been written. If the
-    /// client has ended its stream, it is told only that ours has ended, too.
+    /// Sends the client why its connection ends, and closes it when that has been written. To a
+    /// client that has ended its stream, only the end of the service's stream is sent.
     func close(_ reason: CloseReason?, _ clients: inout Clients) {
         if let reason {
             let words = lastWords(reason, &clients)

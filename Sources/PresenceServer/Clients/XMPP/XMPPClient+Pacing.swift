@@ -2,10 +2,11 @@ import Connections
 import PresenceCore
 import PresenceXMPP
 
-// Stanzas above the rate limit of their account. A native client is told to wait, and asks again;
-// no XMPP client does. So they are carried out later: a change of a relationship has the client
-// read more slowly, as one that sends too many frames. Of presences for subscribers the newest
-// counts: the client is read on, and what it sends next takes the place of the one that waits.
+// Stanzas above the rate limit of their account. A native client gets an error and sends the
+// request again; no XMPP client does. So they are carried out later. While a change of a
+// relationship waits, the client is read more slowly, like one that sends too many frames. Of
+// presences for subscribers the newest counts: reading continues, and the next one replaces the one
+// that waits.
 
 extension XMPPClient {
     /// Keeps what was rejected because of the rate limit of the account, to carry it out later.

@@ -132,7 +132,7 @@ extension XMPPClient {
         }
     }
 
-    /// Tells what an account has that the client sees.
+    /// Answers what an account that the client sees has.
     func discover(
         _ subject: Discovered, _ head: StanzaHead, _ sender: StanzaSender,
         _ clients: inout Clients

@@ -45,7 +45,7 @@ extension XMPPClient {
         return .processed(byteCount: byteCount, isInMessage: webSocket?.isInMessage ?? false)
     }
 
-    /// Ends the stream because of a message that it cannot hear.
+    /// Ends the stream because of a message that it cannot process.
     private func endStream(
         for error: StreamError, _ code: WebSocketCloseCode, _ clients: inout Clients
     ) {

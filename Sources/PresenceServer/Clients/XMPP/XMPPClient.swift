@@ -124,7 +124,7 @@ enum XMPPRequestInProgress {
     case password(StanzaHead, Password.Remark?)
     /// Since when a contact is offline.
     case lastSeen(StanzaHead)
-    /// What an account has, which is only for those who see it.
+    /// What an account has, which is only for clients that see it.
     case discovery(StanzaHead, Discovered)
     /// Whether a stanza for another device could be handed to it; nil: that is not answered.
     case relay(StanzaHead?)

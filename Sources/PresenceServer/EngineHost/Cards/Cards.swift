@@ -12,7 +12,7 @@ enum CardRequest: Sendable {
 /// What has become of the request of an XMPP client for a card, if it was not rejected.
 enum CardAnswer: Sendable {
     case content([UInt8])
-    /// The account has none, or the client may not read it: it cannot tell which.
+    /// The account has none, or the client may not read it: it cannot distinguish these.
     case none
     /// Its own is replaced.
     case replaced

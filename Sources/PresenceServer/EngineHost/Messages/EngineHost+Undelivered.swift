@@ -107,7 +107,7 @@ extension EngineHost {
             let id = MessageID(number: UInt64(clamping: row.id))
             contents[id] = DeliveredMessage(id, row)
         }
-        // How far the texts have come when enough are encoded.
+        // The position behind the last text that is encoded.
         var upTo = share.upTo
         var numbers: [UInt64] = []
         var firstTime: Wall?

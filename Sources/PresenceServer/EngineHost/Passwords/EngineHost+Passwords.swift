@@ -74,14 +74,14 @@ extension EngineHost {
 
     // MARK: Steps
 
-    /// Goes on with a task whose keys have been read.
+    /// Continues a task whose keys have been read.
     mutating func reportKeys(_ result: ReadOutcome.Result, of number: UInt64) {
         carryOut(number) { host throws(Rejection) in
             try host.proceed(number, with: result)
         }
     }
 
-    /// Goes on with tasks whose passwords have been compared or keys derived.
+    /// Continues tasks whose passwords have been compared or keys derived.
     mutating func report(_ results: [PasswordResult], at now: Moment) {
         for result in results {
             note(result, at: now.mono)
@@ -205,7 +205,7 @@ extension EngineHost {
     // MARK: Parts of steps
 
     private mutating func keys(in row: CredentialRow?, of task: PasswordTask) -> StoredKeys {
-        // Made in any case: the time that they take would tell who has a password.
+        // Made in any case: the time that they take would reveal which accounts have a password.
         let decoys = passwords.decoys(for: task.account)
         guard let row else { return decoys }
         guard let keys = StoredKeys(row) else {

@@ -28,7 +28,7 @@ struct PasswordProofs {
         proofs[connection]?.isVoid ?? false
     }
 
-    /// A connection has its session, is gone, or proves something else.
+    /// A connection has its session, is closed, or proves something else.
     mutating func end(_ connection: ConnectionID) {
         if !proofs.isEmpty { proofs[connection] = nil }
     }

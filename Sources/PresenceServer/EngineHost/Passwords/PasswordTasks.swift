@@ -5,7 +5,7 @@ import PresenceCore
 
 /// The tasks with passwords that are in progress, and what is counted of them.
 struct PasswordTasks {
-    /// Compares passwords and derives keys; nil: there are none.
+    /// Compares passwords and derives keys; nil without passwords.
     let thread: (any PasswordDeriving)?
     /// Of this database alone.
     private let secret: [UInt8]
@@ -94,7 +94,7 @@ struct PasswordTasks {
         return lastNumber
     }
 
-    /// Goes on with a task.
+    /// Enters the next step of a task.
     mutating func enter(_ number: UInt64, _ step: Step) {
         if case .storing = step { storingCount += 1 }
         tasks[number]?.step = step
@@ -147,7 +147,7 @@ struct PasswordTasks {
         return nil
     }
 
-    /// So that a pace of one per second is one registration in ten seconds.
+    /// So that a rate of one per second is one registration in ten seconds.
     private static let registrationCost = 10
 
     /// Forgets a connection that has ended. What is being stored is stored all the same.

@@ -1,7 +1,6 @@
 import EventLoop
 
-/// Compares passwords and derives keys on a thread of its own; the results come back through the
-/// mailbox.
+/// Compares passwords and derives keys on a thread of its own; the results arrive in the mailbox.
 ///
 /// One after the other: so all logins take one core at most.
 final class PasswordThread: PasswordDeriving, Sendable {
