@@ -50,7 +50,7 @@ public enum ConnectionPhase: UInt8, Sendable {
     /// Flushing the final frame; input is ignored. To: `closing`, when it is cut short.
     case closing
 
-    /// Whether a connection goes from this phase to another while its stream is there.
+    /// Whether a connection goes from this phase to another while its stream is open.
     func mayBecome(_ next: ConnectionPhase) -> Bool {
         switch (self, next) {
         case (.free, .anonymous): true

@@ -58,7 +58,7 @@ extension ConnectionTable {
     /// Whether the input of connections waits.
     public var hasInput: Bool { !resumable.isEmpty }
 
-    /// Gives up the room of connections that were taken.
+    /// Removes the connections that were taken.
     public mutating func endResuming() { resumable.compact() }
 
     /// Up to when everything that had arrived was carried out, at the end of a turn; `before` at

@@ -69,7 +69,7 @@ extension ConnectionTable {
     /// The progress of the writes.
     public var progress: WriteProgress { dirty.progress }
 
-    /// Gives back memory that was not used lately.
+    /// Frees memory that was not used recently.
     public mutating func trim() {
         pool.trim()
         frames.trim()
@@ -142,7 +142,7 @@ extension ConnectionTable {
         leaveSlow(Int(blocked.slowPlace))
     }
 
-    /// Gives up a place among the slow connections; the last one takes it.
+    /// Removes an entry of the slow connections; the last one takes its place.
     private mutating func leaveSlow(_ place: Int) {
         let last = slow.removeLast()
         guard place < slow.count else { return }

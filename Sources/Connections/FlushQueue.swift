@@ -33,7 +33,7 @@ struct FlushQueue {
         return Int(slots[takenCount])
     }
 
-    /// Gives up the room of slots that were taken, unless more wait: O(1) for each.
+    /// Frees the memory of slots that were taken, unless more wait: O(1) for each.
     mutating func compact() {
         guard takenCount >= count else { return }
         forgottenCount += takenCount

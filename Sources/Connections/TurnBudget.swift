@@ -136,7 +136,7 @@ struct ResumeQueue {
         return reached ?? before
     }
 
-    /// Gives up the room of those that were taken.
+    /// Frees the memory of those that were taken.
     mutating func compact() {
         light.compact()
         heavy.compact()

@@ -5,8 +5,8 @@
 // `slots` finds a handle by name: open addressing with linear probing, 8 bytes a slot, which are
 // the handle and 32 bits of the name's hash.
 //
-// The slot contains the hash so that a probe touches neither entries nor bytes until the right
-// name is as good as found (a wrong one agrees in 32 bits once in four thousand million), and so
+// The slot contains the hash so that a probe touches neither entries nor bytes until the right name
+// is almost certainly found (a wrong one agrees in 32 bits once in four thousand million), and so
 // that growing and removing never read a name again.
 //
 // A name's home is hash × capacity / 2³²: it needs no power of two, so the table grows by a

@@ -15,7 +15,8 @@ extension Span<UInt8> {
     @inline(__always)
     func lastWord(from offset: Int) -> UInt64 {
         let rest = count &- offset
-        // With eight bytes at hand they are read at once, and those that were had are shifted out.
+        // If eight bytes are left they are read at once, and those that were read before are
+        // shifted out.
         if count >= 8 && rest > 0 { return word(at: count &- 8) &>> UInt64(8 &* (8 &- rest)) }
         var word: UInt64 = 0
         var shift: UInt64 = 0

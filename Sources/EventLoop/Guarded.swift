@@ -91,10 +91,10 @@ extension Guarded where Value == Bool {
 
     func wakeAll() { unsafe pthread_cond_broadcast(changed) }
 
-    /// Gives up the lock while it waits, until it is woken.
+    /// Releases the lock while it waits, until it is woken.
     func wait() { _ = unsafe pthread_cond_wait(changed, mutex) }
 
-    /// Gives up the lock while it waits, until then or until it is woken.
+    /// Releases the lock while it waits, until then or until it is woken.
     func wait(until nanoseconds: UInt64) {
         _ = unsafe cuv_condition_wait(changed, mutex, nanoseconds)
     }

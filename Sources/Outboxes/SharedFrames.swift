@@ -59,7 +59,7 @@ public struct SharedFrames {
     /// Where outboxes are put together. As long as the longest of them was.
     @usableFromInline var assembly: [UInt8] = []
 
-    /// What there may be at a time; what comes beyond is copied to each outbox.
+    /// Limits of what is shared at a time; frames beyond are copied to each outbox.
     public struct Limits: Sendable {
         /// Bytes of frames.
         public var bytesMax = 1 << 22
@@ -79,7 +79,7 @@ public struct SharedFrames {
     private enum Phase {
         /// To: `writing`.
         case open
-        /// Outboxes are being written, and what comes meanwhile is copied to each. To: `open`.
+        /// Outboxes are being written; new frames are copied to each meanwhile. To: `open`.
         case writing
     }
 

@@ -81,8 +81,8 @@ public final class Client {
     private var lastID: Int64 = 0
     private var hasHeard = false
     /// How long to wait for a response, in milliseconds. As long as the watchdog of the service
-    /// waits: a disk may take many seconds for a write, and who gives up before does not know
-    /// whether it was done.
+    /// waits: a disk may take many seconds for a write, and a client that gives up earlier does not
+    /// know whether it was done.
     public var timeoutMilliseconds = 30_000
 
     /// A message that the service sends without a request.

@@ -72,7 +72,7 @@ public struct HTTPLimits: Sendable {
     public var progressSeconds = 15
     /// Seconds for which a connection may be without a request, or with half a header.
     public var idleSeconds = 30
-    /// Seconds after which a feed that is silent says that it is there.
+    /// Seconds of silence after which a feed sends a heartbeat.
     public var feedHeartbeatSeconds = 15
 
     /// The defaults.

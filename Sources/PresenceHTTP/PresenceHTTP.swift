@@ -3,7 +3,7 @@
 //
 // Life of a request: `RequestReader` reads it from the bytes of its connection, strictly. `API`
 // finds the operation and checks the key (`plan`), and carries out the operation when the body is
-// there (`respond`, `Operation`). Names from the path and the query and members of the body
+// complete (`respond`, `Operation`). Names from the path and the query and members of the body
 // become the parameters of a `MethodCall`, which `Gateway` passes to the service. The result
 // becomes the body of the response, unchanged; an error becomes an `HTTPError`. Nothing is parsed
 // or checked twice. `HTTPConnection` does one request after the other, and keeps its time limits.

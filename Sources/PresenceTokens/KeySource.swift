@@ -48,13 +48,13 @@ public final class KeySource: Sendable {
 
     /// Whether the keys are the published ones.
     enum Freshness: Sendable {
-        /// They were fetched successfully, now or a moment ago.
+        /// They were fetched successfully, now or recently.
         case upToDate
         /// The last fetch has failed.
         case unknown
     }
 
-    /// Fetches the keys, unless they were fetched a moment ago.
+    /// Fetches the keys, unless they were fetched recently.
     func fetch(at now: Int64) async -> Freshness {
         guard let remote else { return .upToDate }
         return await remote.fetch(at: now, into: self)

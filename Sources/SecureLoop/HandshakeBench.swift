@@ -9,7 +9,7 @@ final class Handshake: @unchecked Sendable {
     let context: TLSContext
     /// Made by the worker: until then there is no object of OpenSSL.
     var session: TLSSession?
-    /// What the client has sent; in the end, what is for the open session.
+    /// What the client has sent; after the handshake, the input of the open session.
     var input: [UInt8]
     /// What the client is to be sent.
     var output: [UInt8] = []

@@ -18,8 +18,8 @@
 //
 // Several loops have a part each of these limits. A limit for all would have to wake the loop whose
 // handshakes wait when another loop has room; and since a connection goes to the loop that has the
-// fewest, handshakes are divided evenly already. The threads are shared: they are there for the
-// processors.
+// fewest, handshakes are divided evenly already. The threads are shared: their number depends on
+// the processors.
 
 public import EventLoop
 public import TLSSessions

@@ -57,6 +57,9 @@ extension `Source rules` {
         ("nil there is none", "nil if there is none"), ("pace", "rate, rate limit"),
         ("nil there are none", "nil if there are none"), ("hear", "receive, get"),
         ("hears", "receives, is notified"), ("take back", "reclaim"), ("takes back", "reclaims"),
+        ("lately", "recently"), ("a moment ago", "recently"), ("in the end", "finally"),
+        ("is there", "is online, exists"), ("are there", "are online, exist"),
+        ("at hand", "available"), ("as good as", "almost"), ("otherwise than", "other than"),
     ]
 
     @Test func `pages are in plain technical English`() {

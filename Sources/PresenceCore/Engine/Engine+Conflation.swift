@@ -5,7 +5,7 @@
 // withheld from the session, and their topics noted. When the connection has written everything
 // (`drained`), the newest state of each of these topics follows, a frame at a time, and then the
 // session is sent events again. So a slow client uses a limited amount of memory, never receives an
-// older state after a newer one, and has the newest state in the end.
+// older state after a newer one, and finally has the newest state.
 //
 // Between the connection's report and the engine other events may be in flight to it. It does not
 // take them, but reports them as missed, too.

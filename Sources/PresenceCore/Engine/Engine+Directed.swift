@@ -1,9 +1,9 @@
 // Presence for one address (RFC 6121, section 4.6): a session presents itself to an account, or to
 // a device, that need not subscribe.
 //
-// It goes to the XMPP clients that are there at that moment. What is kept is the address, so that
-// the clients that are there in the end are sent `unavailable`. It is kept whether or not there are
-// any: a limit that counted only accounts that exist would show which do. While a session is in
+// It goes to the XMPP clients that are online at that moment. What is kept is the address, so that
+// the clients that are online when it ends are sent `unavailable`. It is kept whether or not there
+// are any: a limit that counted only accounts that exist would show which do. While a session is in
 // grace nothing is sent, as to subscribers. If its device reconnects and does not show itself in
 // time, what was presented before ends, and what was presented since does not. Neither the
 // receivers nor the addresses survive a restart: all streams have ended, so there is nothing to
@@ -117,7 +117,7 @@ extension Engine {
         conflations[receiver] == nil && isShown(session, to: receiver)
     }
 
-    /// Whether a session has been sent, or is to be sent, that another is there: to subscribers,
+    /// Whether a session has been sent, or is to be sent, that another is online: to subscribers,
     /// and to the sessions of its account.
     private func isShown(_ session: UInt32, to receiver: UInt32) -> Bool {
         guard sessions[session].phase != .hidden, sessions[receiver].phase == .connected else {

@@ -102,8 +102,8 @@ extension Engine {
     // MARK: Show
 
     /// Shows the device of a session, or presents it in another way. The first time, the session is
-    /// sent its account's own state, the requests that wait for it, and the list of all whom it
-    /// sees.
+    /// sent its account's own state, the requests that wait for it, and the list of all publishers
+    /// that it sees.
     mutating func show(
         _ availability: Availability, _ client: ClientSession, at now: Moment,
         into effects: inout Effects

@@ -130,7 +130,7 @@ extension Engine {
         let start = effects.names.count
         var isFullOfBytes = true
         var lastFull: AccountHandle?
-        // How many of the message the account of the last recipient gets, with the one at hand.
+        // How many of the message the account of the last recipient gets, with this one.
         var count = 0
         for recipient in recipients {
             count = recipient.account == withRoom.last?.account ? count + 1 : 1

@@ -128,7 +128,7 @@ extension Engine {
         return MessageAmount(count: 1, byteCount: max(bytes, WaitingMessage.byteCountMin))
     }
 
-    /// Draws a number for each recipient that no session is there of.
+    /// Draws a number for each recipient without a session.
     private mutating func handingOver(
         to recipients: [PendingSend.Recipient]
     ) -> [PendingSend.Recipient] {

@@ -1,4 +1,4 @@
-// `top`: the publishers that have caused the most events and deliveries lately.
+// `top`: the publishers that have caused the most events and deliveries recently.
 
 import Containers
 

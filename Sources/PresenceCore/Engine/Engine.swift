@@ -48,7 +48,7 @@ public struct Engine: ~Copyable {
     /// Recent ends of devices and of sight, for sessions that have missed them.
     var endedPresences = EndedPresenceLog()
     var strings = ByteSlab()
-    /// How devices present themselves that do it otherwise than as available.
+    /// The presence of devices that present themselves as other than available.
     var availabilities = Slab<Availability>()
     /// To whom sessions have presented themselves besides their subscribers.
     var directed = DirectedAddresses()
@@ -56,7 +56,7 @@ public struct Engine: ~Copyable {
     /// By slot of the connection.
     var connections: [ConnectionSlot] = []
 
-    /// Whether there is a feed reader, or was one lately.
+    /// Whether there is a feed reader, or was one recently.
     var feed = FeedSwitch.off
 
     /// Fan-outs that take more than one turn.
@@ -71,7 +71,7 @@ public struct Engine: ~Copyable {
     var inboxes = Inboxes()
     /// What sessions have been sent of them; by session, of those that asked for messages.
     var readers: [UInt32: MessageReader] = [:]
-    /// What strangers have lately sent each account, all of them together.
+    /// What strangers have recently sent each account, all of them together.
     var strangerPaces = TokenBuckets<HistoryAccount>(countMax: 65_536)
     /// Messages that wait for the store.
     var sendsInFlight = SendsInFlight()

@@ -16,7 +16,7 @@ struct PendingSend {
         let target: MessageTarget
         /// As in `WaitingMessage`.
         let isOfStranger: Bool
-        /// Set if no session is there that could be sent it.
+        /// Set if no session can be sent it.
         var handOver: HandOver?
     }
 

@@ -140,6 +140,6 @@ extension History {
         return place
     }
 
-    /// Since when all messages are known. Those that waited at startup are there, too.
+    /// Since when all messages are known. Those that waited at startup are among them.
     var messagesSince: Wall { max(begun, messages.oldestLeft?.time ?? begun) }
 }

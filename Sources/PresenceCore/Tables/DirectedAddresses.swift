@@ -73,7 +73,7 @@ struct DirectedAddresses {
         return known.filter(isRemoved).map(\.address)
     }
 
-    /// Some subscribers may be shown a session otherwise than all were.
+    /// Some subscribers may be shown a session in another way than all were.
     mutating func noteShownOtherwise(_ session: UInt32) { shownOtherwise.insert(session) }
 
     /// All subscribers are sent how a session presents itself. Returns whether some may have been

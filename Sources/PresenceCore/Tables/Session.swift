@@ -47,7 +47,7 @@ struct Session {
         /// Connected. To: `inGrace` when the connection is lost; ended by logout or kick. In every
         /// other phase the session also ends when a new one replaces it.
         case connected
-        /// The connection was lost a moment ago. To: `connected`, `pushOnly`, or ended as a
+        /// The connection was lost within the grace. To: `connected`, `pushOnly`, or ended as a
         /// disconnect.
         case inGrace
         /// Push-only. To: `connected`, or ended as a disconnect.

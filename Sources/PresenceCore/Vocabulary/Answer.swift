@@ -125,7 +125,7 @@ public struct SessionEntry: Hashable, Sendable {
     /// The state of a session's connection.
     public enum Connectedness: UInt8, CaseIterable, Sendable {
         case connected
-        /// Lost a moment ago; if the device reconnects in time there is no event.
+        /// Lost within the grace; if the device reconnects in time there is no event.
         case inGrace
         /// Lost; the session is push-only.
         case pushOnly

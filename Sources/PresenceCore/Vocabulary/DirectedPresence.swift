@@ -2,7 +2,7 @@
 
 /// What a device says of itself to an address.
 public enum Presentation: Hashable, Sendable {
-    /// It is there.
+    /// It is online.
     case available(Availability)
     /// It is not there any more. Of the farewell the text and further content are said.
     case unavailable(farewell: Availability)
@@ -38,7 +38,7 @@ public struct DirectedPresence: Hashable, Sendable {
     public var sender: ByteRange
     /// The device of the sender, and how it presents itself, or takes leave.
     public var device: DeviceEntry
-    /// Whether the device is there.
+    /// Whether the device is online.
     public var kind: Kind
     /// The device that was addressed; nil: it was the account, or it is the end of the session.
     public var addressed: ByteRange?
@@ -46,7 +46,7 @@ public struct DirectedPresence: Hashable, Sendable {
     /// session.
     public var isFromContact = false
 
-    /// Whether a device is there.
+    /// Whether a device is online.
     public enum Kind: UInt8, Sendable {
         case available
         /// Not any more: for receivers that were sent that it is.

@@ -107,7 +107,7 @@ struct API {
 /// What becomes of a request.
 struct RequestPlan: Sendable {
     enum Next: Sendable {
-        /// It is carried out when its body is there.
+        /// It is carried out when its body is complete.
         case carryOut(Operation, PathParameters)
         case reject(HTTPError)
     }

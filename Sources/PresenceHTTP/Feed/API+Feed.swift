@@ -33,7 +33,7 @@ extension API {
     /// A stream of events, until the client disconnects or the service shuts down.
     ///
     /// While the client does not read, nothing is read from the service. So a slow client costs no
-    /// more than the events in flight, and in the end its stream is closed.
+    /// more than the events in flight, and its stream is finally closed.
     private func stream(
         _ call: Call, _ head: RequestHead, gathering isGathering: Bool,
         _ open: (_ cursor: String?) async throws -> FeedReader

@@ -11,7 +11,7 @@ extension API {
         do {
             text.writeBytes(try await gateway.call(MethodCall(.metrics)).bytes)
         } catch InProcessError.rejected {
-            // Those of the API are there all the same.
+            // Those of the API are reported all the same.
         }
         text.writeBytes(counters.metricsText(await gateway.counters(), certificates))
         return Response(

@@ -195,8 +195,8 @@ extension EngineHost {
         engine.handle(command, texts, at: now, into: &output.shared.effects)
     }
 
-    /// Rejects a request to see an account that is asked too often by those whom it does not know.
-    /// App servers decide for themselves.
+    /// Rejects a request to see an account that strangers ask too often. App servers are not
+    /// limited.
     private mutating func checkRequestPace(
         _ request: AuthorisedCommand, _ texts: TextSource, at now: Moment
     ) throws(Rejection) {
@@ -212,7 +212,7 @@ extension EngineHost {
         throw rejection
     }
 
-    /// Rejects what comes while the service stops.
+    /// Rejects requests while the service stops.
     mutating func checkServing() throws(Rejection) {
         guard phase == .serving else {
             throw transientRejection(.shuttingDown)

@@ -22,7 +22,7 @@ struct XMPPAuthentication: Sendable {
 
 /// A stanza of one XMPP client for another.
 struct RelayedStanza: Sendable {
-    /// The connection of the sender, which waits until it is known whether the device is there.
+    /// The connection of the sender, which waits until it is known whether the device is online.
     var connection: ConnectionID
     var account: [UInt8]
     /// Nil: all devices that are available with a priority of 0 or more.

@@ -1,6 +1,6 @@
 /// To whom of its receivers a presence for one address is delivered, and how.
 enum DirectedDelivery: Sendable {
-    /// A device is there: to those that keep up.
+    /// A device is online: to those that keep up.
     case beginning
     /// A device is offline: to those that were sent that it is online. `brief` says only that, and
     /// is for those that do not keep up.

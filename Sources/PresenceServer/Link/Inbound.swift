@@ -77,7 +77,7 @@ struct ConnectionOrigin: Sendable {
 
 /// One thing that a connection loop has for the engine host.
 enum InboundItem: Sendable {
-    /// A request; the origin is there if it shows a credential.
+    /// A request; with the origin of the connection if it has a credential.
     case request(ClientRequest, ConnectionOrigin?)
     /// An XMPP client has to prove that it is an account.
     indirect case authenticate(XMPPAuthentication)

@@ -84,7 +84,7 @@ enum LoopItem: Sendable {
     indirect case measure(LoopQuestion, question: UInt64)
     /// Use another configuration from now on.
     indirect case configure(Configuration)
-    /// Give back buffers that were not used lately.
+    /// Free buffers that were not used recently.
     case trim
     /// Accept connections.
     case startListening

@@ -42,7 +42,7 @@ public final class Watchdog: Sendable {
         self.end = end
     }
 
-    /// Whether all loops have ended a turn lately: within half of the shorter limit. Any thread.
+    /// Whether all loops have ended a turn recently: within half of the shorter limit. Any thread.
     public var isResponsive: Bool { isSilent.withLock { !$0 } }
 
     /// Watches loops while they run, until the returned object is stopped.

@@ -25,7 +25,7 @@ struct WebSocketHeader {
         var isControl: Bool { rawValue >= 8 }
     }
 
-    /// What the bytes at hand are.
+    /// What the bytes that have arrived are.
     enum Reading {
         case incomplete(bytesNeeded: Int)
         case complete(WebSocketHeader)

@@ -130,8 +130,7 @@ extension [UInt8] {
         append(literal: "</utc></time></iq>")
     }
 
-    /// Appends a question to a client, whether it is there; its `id` is this name and
-    /// number.
+    /// Appends a ping to a client; its `id` is this name and number.
     public mutating func appendPing(
         _ name: StaticString = "ping", number: UInt64, to client: StanzaSender
     ) {

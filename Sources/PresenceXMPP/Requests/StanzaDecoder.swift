@@ -1,5 +1,5 @@
-// Stanzas of a bound stream as typed requests: the table of docs/XMPP.md, row by row. Pure: whether
-// the request is allowed, and what comes of it, is the engine's to say.
+// Stanzas of a bound stream as typed requests: the table of docs/XMPP.md, row by row. Pure: the
+// engine decides whether the request is allowed, and carries it out.
 //
 // What an error must not be answered with (a stanza that is an error itself, an answer) is ignored
 // here, in one place.

@@ -82,7 +82,7 @@ public enum XMPPRequest: Hashable, Sendable {
 
     /// Store a message for its recipient.
     case send(WrittenMessage)
-    /// Give a message that is not stored to a device, if it is there; nil: to all that are
+    /// Give a message that is not stored to a device, if it is online; nil: to all that are
     /// available with a priority of 0 or more.
     case relayMessage(account: [UInt8], device: [UInt8]?)
 

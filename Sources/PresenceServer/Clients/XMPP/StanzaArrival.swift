@@ -14,7 +14,7 @@ struct StanzaArrival {
     /// Periods that have ended.
     private var periods = 0
 
-    /// The arrival of a stanza of which this number of bytes is there.
+    /// The arrival of a stanza of which this number of bytes has arrived.
     init(bytes: Int = 0) { self.bytes = bytes }
 
     /// A period has ended. Returns whether the stanza has another.

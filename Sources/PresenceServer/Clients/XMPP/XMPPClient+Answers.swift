@@ -125,7 +125,7 @@ extension XMPPRequestInProgress {
     fileprivate func error(_ rejection: Rejection) -> StanzaError {
         switch self {
         case .relay where rejection.reason != .rateLimited: .serviceUnavailable
-        // Nothing shows whom one may see.
+        // The sender must not learn which accounts it may see.
         case .message where rejection.isOfReceiver: .serviceUnavailable
         // As of an account that does not exist.
         case .discovery where rejection.reason == .forbidden: .serviceUnavailable

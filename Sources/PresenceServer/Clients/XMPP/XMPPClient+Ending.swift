@@ -46,8 +46,8 @@ extension XMPPClient {
         clients.end(slot, .protocolViolation, .violation, closing)
     }
 
-    /// Asks a client that has been silent whether it is there. Any bytes are an answer. That of a
-    /// WebSocket is asked by its protocol: browsers answer without the page.
+    /// Sends a ping to a client that has been silent. Any bytes are an answer. A client of a
+    /// WebSocket gets a ping of that protocol, which browsers answer without the page.
     func sendPing(_ clients: inout Clients) {
         guard webSocket == nil else { return clients.sendPing(to: slot) }
         guard let sender else { return }

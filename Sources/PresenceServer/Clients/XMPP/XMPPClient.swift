@@ -91,8 +91,8 @@ final class XMPPClient {
         awaiting = request
     }
 
-    /// Has the engine carry out a command. What comes of it follows when the caller is done: an
-    /// answer must not overtake what the loop is still carrying out.
+    /// Has the engine carry out a command. Its output is carried out after the caller has returned:
+    /// an answer must not overtake what the loop is still carrying out.
     func ask(
         for request: XMPPRequestInProgress, _ clients: inout Clients,
         _ command: (inout RequestTexts) -> Command
