@@ -58,7 +58,8 @@ import Testing
                 messagesWaiting messageBytes messagesTaken connections \
                 connectionsAccepted acceptFailures requests violations closedTooSlow \
                 connectionsRejected loginsDelayed rejectedForMemory rejectedForStore throttled \
-                tokensSubmitted tokensInVerification tokensOverLimit tokensRejected tokensExpired addresses \
+                tokensSubmitted tokensInVerification tokensOverLimit tokensRejected tokensExpired \
+                addresses \
                 feedReaders feedEvents feedBytes feedOldestSeconds feedLagSeconds feedResets \
                 conflated fellBehind bytesBlocked bytesHeldBack outboxBytes poolBytesIdle \
                 storePending storeRetained storeCommits storeRows storeFailures \
