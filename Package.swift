@@ -126,7 +126,10 @@ let package = Package(
             ]),
         .target(
             name: "PresenceBench",
-            dependencies: ["CBench", "Containers", "EventLoop", "PresenceWire", "TLSSessions"],
+            dependencies: [
+                "CBench", "Containers", "EventLoop", "PresenceWire", "TLSSessions",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "porchlight-bench",
@@ -307,6 +310,7 @@ let package = Package(
             name: "PresenceBenchTests",
             dependencies: [
                 "EventLoop", "PresenceBench", "PresenceWire", "porchlight", "porchlight-bench",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
         .testTarget(

@@ -1,5 +1,5 @@
-// `porchlight bench`, which starts this program: the options of all scenarios, and the fan-out.
-// Each scenario is a struct of settings in PresenceBench; here are its options.
+// `porchlight bench`, which starts this program: the options of all scenarios. Each scenario, with
+// its own options, is a struct in PresenceBench.
 
 import ArgumentParser
 import CommandSupport
@@ -19,9 +19,10 @@ struct PorchlightBench: ParsableCommand {
             """,
         version: "porchlight-bench \(programVersion)",
         subcommands: [
-            BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
-            BenchRestart.self, BenchCelebrity.self, BenchFlood.self, BenchMixed.self,
-            BenchMessages.self,
+            BenchScenario<Fanout>.self, BenchScenario<Connections>.self,
+            BenchScenario<Subscribing>.self, BenchScenario<Storm>.self,
+            BenchScenario<Restart>.self, BenchScenario<Celebrity>.self,
+            BenchScenario<Flood>.self, BenchScenario<Mixed>.self, BenchScenario<Messaging>.self,
             BenchFloorServer.self,
         ])
 
@@ -156,72 +157,18 @@ struct BenchArguments: ParsableArguments {
     }
 }
 
-/// The length of a measurement.
-struct BenchLength: ParsableArguments {
-    @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s"))
-    var duration = 10.0
+/// A scenario as a subcommand: its own options, then those of every scenario.
+struct BenchScenario<Settings: Scenario>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: Settings.name, abstract: Settings.abstract,
+            usage: "porchlight bench \(Settings.name) [<options>]")
+    }
 
-    @Option(help: "Events to measure, instead of --duration.")
-    var events: Int?
-
-    var end: Fanout.End { events.map { .events($0) } ?? .seconds(duration) }
-}
-
-struct BenchFanout: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "fanout", abstract: "Measure CPU time and latency of a delivery.",
-        usage: "porchlight bench fanout [<options>]")
-
-    @Option(help: "Accounts, all online.")
-    var accounts = 1_000
-
-    @Option(help: "Accounts in a group: each subscribes to all others.")
-    var group = 100
-
-    @Option(
-        help: ArgumentHelp(
-            "single: one event at a time. groups: one event of each group at a time. saturated: "
-                + "as many as --window allows. paced: --rate."))
-    var mode = Mode.single
-
-    @Option(help: "Deliveries in flight in mode saturated.")
-    var window = 20_000
-
-    @Option(help: "Events per second in mode paced.")
-    var rate = 100
-
-    @Flag(help: "Measure the lower bound, too: writing prepared bytes to the sockets.")
-    var floor = false
-
-    @Flag(
-        help: ArgumentHelp(
-            "Count and discard the bytes of the clients, except one of each group. The load then "
-                + "needs a tenth of the CPU time. For --mode groups and saturated. With --connect: "
-                + "set the service's heartbeat to 300."))
-    var drain = false
-
-    @OptionGroup var length: BenchLength
+    @OptionGroup var scenario: Settings
     @OptionGroup var bench: BenchArguments
 
-    enum Mode: String, ExpressibleByArgument, CaseIterable {
-        case single, groups, saturated, paced
-    }
-
-    func run() throws {
-        var fanout = Fanout()
-        fanout.accounts = accounts
-        fanout.group = group
-        fanout.end = length.end
-        fanout.isFloorMeasured = floor
-        switch mode {
-        case .single: fanout.pace = .single
-        case .groups: fanout.pace = .onePerGroup
-        case .saturated: fanout.pace = .saturated(window: window)
-        case .paced: fanout.pace = .paced(perSecond: max(rate, 1))
-        }
-        fanout.isDrained = drain
-        try bench.show(fanout.run)
-    }
+    func run() throws { try bench.show(scenario.run) }
 }
 
 /// The server that `fanout --floor` and Benchmarks/peers start.

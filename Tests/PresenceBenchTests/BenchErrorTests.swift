@@ -1,10 +1,12 @@
+import ArgumentParser
 import EventLoop
-import PresenceBench
 import Testing
+
+@testable import PresenceBench
 
 @Suite struct BenchErrorTests {
     @Test func `more connections than descriptors are an error`() throws {
-        var fanout = Fanout()
+        var fanout = try Fanout.parse([])
         fanout.accounts = 999_999
         let error = #expect(throws: BenchError.self) { _ = try fanout.run(tiny()) }
         #expect(error?.description.contains("ulimit -Hn") == true)
@@ -14,7 +16,7 @@ import Testing
         let loop = try Loop()
         let address = try loop.listen(host: "127.0.0.1", port: 0)
         loop.stopListening()
-        var fanout = Fanout()
+        var fanout = try Fanout.parse([])
         fanout.accounts = 4
         fanout.group = 2
         let options = BenchOptions(

@@ -1,13 +1,15 @@
-import PresenceBench
+import ArgumentParser
 import Testing
+
+@testable import PresenceBench
 
 /// Every scenario, tiny, against a real service: so that none of them rots.
 @Suite(.serialized) struct ScenarioTests {
     @Test func `fanout, one event at a time`() throws {
-        var fanout = Fanout()
+        var fanout = try Fanout.parse([])
         fanout.accounts = 25
         fanout.group = 10
-        fanout.end = .events(100)
+        fanout.events = 100
         let report = try fanout.run(tiny())
         #expect(try #require(report.value("events")) >= 100)
         #expect(try #require(report.value("deliveries")) > 600)
@@ -16,56 +18,59 @@ import Testing
     }
 
     @Test func `fanout, saturated`() throws {
-        var fanout = Fanout()
+        var fanout = try Fanout.parse([])
         fanout.accounts = 40
         fanout.group = 20
-        fanout.pace = .saturated(window: 400)
-        fanout.end = .events(1_000)
+        fanout.mode = .saturated
+        fanout.window = 400
+        fanout.events = 1_000
         let report = try fanout.run(tiny())
         #expect(try #require(report.value("events")) >= 1_000)
     }
 
-    @Test(arguments: [Fanout.Pace.onePerGroup, .saturated(window: 1_000)])
-    func `fanout to drained clients`(pace: Fanout.Pace) throws {
-        var fanout = Fanout()
+    @Test(arguments: [Fanout.Mode.groups, .saturated])
+    func `fanout to drained clients`(mode: Fanout.Mode) throws {
+        var fanout = try Fanout.parse([])
         fanout.accounts = 40
         fanout.group = 20
-        fanout.isDrained = true
-        fanout.pace = pace
-        fanout.end = .events(2_000)
+        fanout.drain = true
+        fanout.mode = mode
+        fanout.window = 1_000
+        fanout.events = 2_000
         let report = try fanout.run(tiny(serve: ["--loops", "2"]))
         #expect(try #require(report.value("events")) >= 2_000)
         #expect(try #require(report.value("deliveries")) > 20_000, "\(report.table)")
     }
 
     @Test func `fanout to drained clients is not for one event at a time`() throws {
-        var fanout = Fanout()
-        fanout.isDrained = true
+        var fanout = try Fanout.parse([])
+        fanout.drain = true
         #expect(throws: BenchError.self) { try fanout.run(tiny()) }
     }
 
     @Test func `fanout, with its floor`() throws {
-        var fanout = Fanout()
+        var fanout = try Fanout.parse([])
         fanout.accounts = 40
         fanout.group = 20
-        fanout.end = .seconds(0.5)
-        fanout.isFloorMeasured = true
+        fanout.duration = 0.5
+        fanout.floor = true
         let report = try fanout.run(tiny())
         #expect(try #require(report.value("ratio to the floor")) > 0)
     }
 
     @Test func `fanout, at a fixed rate`() throws {
-        var fanout = Fanout()
+        var fanout = try Fanout.parse([])
         fanout.accounts = 10
         fanout.group = 10
-        fanout.pace = .paced(perSecond: 2_000)
-        fanout.end = .events(200)
+        fanout.mode = .paced
+        fanout.rate = 2_000
+        fanout.events = 200
         let report = try fanout.run(tiny())
         #expect(try #require(report.value("events")) >= 200)
     }
 
     @Test func `messages`() throws {
-        var messaging = Messaging()
+        var messaging = try Messaging.parse([])
         messaging.accounts = 10
         messaging.messages = 12
         messaging.window = 7
@@ -74,9 +79,9 @@ import Testing
         #expect(try #require(report.value("server CPU per message")) > 0, "\(report.table)")
     }
 
-    @Test(arguments: [Storm.Drop.reset, .close])
-    func `storm`(drop: Storm.Drop) throws {
-        var storm = Storm()
+    @Test(arguments: [DropMethod.reset, .close])
+    func `storm`(drop: DropMethod) throws {
+        var storm = try Storm.parse([])
         storm.accounts = 30
         storm.subscriptions = 6
         storm.drop = drop
@@ -86,29 +91,29 @@ import Testing
         #expect(report.value("2. states in lists") == 170)
     }
 
-    @Test(arguments: [Restart.Ending.stop, .kill])
-    func `restart`(ending: Restart.Ending) throws {
-        var restart = Restart()
+    @Test(arguments: [Restart.Mode.stop, .kill])
+    func `restart`(mode: Restart.Mode) throws {
+        var restart = try Restart.parse([])
         restart.accounts = 12
         restart.subscriptions = 5
         restart.stored = 300
-        restart.endings = [ending]
+        restart.mode = mode
         let report = try restart.run(tiny())
         #expect(report.value("subscriptions stored") == 360)
     }
 
     @Test func `connections`() throws {
-        var connections = Connections()
+        var connections = try Connections.parse([])
         connections.accounts = 20
         connections.group = 5
-        connections.seconds = 0.2
-        connections.keepAliveSeconds = 0.1
+        connections.duration = 0.2
+        connections.keepAlive = 0.1
         let report = try connections.run(tiny())
         #expect(try #require(report.value("memory of both together")) >= 0)
     }
 
     @Test func `subscribe`() throws {
-        var subscribing = Subscribing()
+        var subscribing = try Subscribing.parse([])
         subscribing.accounts = 110
         // More than a request may name, so that accounts need two.
         subscribing.group = 110
@@ -119,12 +124,11 @@ import Testing
     }
 
     @Test func `celebrity`() throws {
-        var celebrity = Celebrity()
+        var celebrity = try Celebrity.parse([])
         celebrity.subscribers = 20
         celebrity.offline = 150
         celebrity.rate = 50
-        celebrity.pingers = 3
-        celebrity.seconds = 0.5
+        celebrity.duration = 0.5
         let report = try celebrity.run(tiny())
         let events = try #require(report.value("events"))
         // How many come in that time depends on the machine.
@@ -134,12 +138,11 @@ import Testing
     }
 
     @Test func `celebrity, to drained clients`() throws {
-        var celebrity = Celebrity()
+        var celebrity = try Celebrity.parse([])
         celebrity.subscribers = 130
         celebrity.rate = 50
-        celebrity.pingers = 3
-        celebrity.seconds = 0.5
-        celebrity.isDrained = true
+        celebrity.duration = 0.5
+        celebrity.drain = true
         let report = try celebrity.run(tiny(serve: ["--loops", "2"]))
         let events = try #require(report.value("events"))
         #expect(events > 0)
@@ -148,10 +151,10 @@ import Testing
     }
 
     @Test func `flood`() throws {
-        var flood = Flood()
+        var flood = try Flood.parse([])
         flood.clients = 5
-        flood.pingsPerSecond = 50
-        flood.seconds = 0.5
+        flood.pings = 50
+        flood.duration = 0.5
         let report = try flood.run(tiny())
         // How many are answered in that time depends on the machine.
         #expect(try #require(report.value("large requests answered")) > 0)
@@ -159,11 +162,11 @@ import Testing
     }
 
     @Test func `mixed`() throws {
-        var mixed = Mixed()
+        var mixed = try Mixed.parse([])
         mixed.accounts = 30
         mixed.group = 8
         mixed.rate = 300
-        mixed.seconds = 1
+        mixed.duration = 1
         let report = try mixed.run(tiny())
         // How many are done in that time depends on the machine.
         #expect(try #require(report.value("things done")) > 0)
@@ -171,12 +174,12 @@ import Testing
     }
 
     @Test func `mixed, beside messages`() throws {
-        var mixed = Mixed()
+        var mixed = try Mixed.parse([])
         mixed.accounts = 30
         mixed.group = 8
         mixed.rate = 300
         mixed.messages = 100
-        mixed.seconds = 2
+        mixed.duration = 2
         let report = try mixed.run(tiny())
         // How many are done in that time depends on the machine.
         #expect(try #require(report.value("messages taken")) > 0)
@@ -187,19 +190,25 @@ import Testing
     }
 
     @Test(arguments: [-1, 20_001])
-    func `mixed, beside a wrong number of messages`(messages: Int) throws {
-        var mixed = Mixed()
-        mixed.messages = messages
-        let error = #expect(throws: BenchError.self) { try mixed.run(tiny()) }
-        #expect(error?.description == "\(messages) messages per second: 0 to 20000 are sent.")
+    func `mixed, beside a wrong number of messages`(messages: Int) {
+        expectError(
+            "--messages \(messages): give a number from 0 to 20000, messages per second.",
+            of: ["--messages=\(messages)"])
     }
 
-    @Test func `mixed, beside messages without commits to compare`() throws {
-        var mixed = Mixed()
-        mixed.messages = 1
-        mixed.shares.statuses = 0
-        mixed.shares.renewals = 0
-        let error = #expect(throws: BenchError.self) { try mixed.run(tiny()) }
-        #expect(error?.description.hasSuffix("give one of them a share.") == true)
+    @Test func `mixed, beside messages without commits to compare`() {
+        expectError(
+            "--messages compares the commits of statuses and renewals: give --statuses or "
+                + "--renewals a share.",
+            of: ["--messages", "1", "--statuses", "0", "--renewals", "0"])
+    }
+
+    private func expectError(_ text: String, of options: [String]) {
+        do {
+            _ = try Mixed.parse(options)
+            Issue.record("\(options) are valid")
+        } catch {
+            #expect(Mixed.message(for: error) == text)
+        }
     }
 }

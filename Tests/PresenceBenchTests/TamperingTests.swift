@@ -1,21 +1,25 @@
+import ArgumentParser
 import EventLoop
-import PresenceBench
 import Testing
+
+@testable import PresenceBench
 
 /// The load test's own test: each fault it is there to find, it finds.
 @Suite(.serialized) struct TamperingTests {
     private func run(
-        _ wrong: Tamperer.Wrong, group: Int = 6, pace: Fanout.Pace, isDrained: Bool = false
+        _ wrong: Tamperer.Wrong, group: Int = 6, mode: Fanout.Mode = .single, window: Int = 60,
+        isDrained: Bool = false
     ) throws -> BenchError? {
         let service = try RunningChild()
         defer { service.end() }
         return try Tamperer.with(wrong, at: 50, before: service.address) { address in
-            var fanout = Fanout()
+            var fanout = try Fanout.parse([])
             fanout.accounts = 12
             fanout.group = group
-            fanout.pace = pace
-            fanout.end = .events(300)
-            fanout.isDrained = isDrained
+            fanout.mode = mode
+            fanout.window = window
+            fanout.events = 300
+            fanout.drain = isDrained
             fanout.patienceSeconds = isDrained ? 2 : 10
             let options = BenchOptions(
                 target: .running(address, process: nil), seed: 1, isProgressShown: false)
@@ -29,12 +33,12 @@ import Testing
     }
 
     @Test func `a lost event is found`() throws {
-        let failure = try #require(try run(.lose, pace: .single))
+        let failure = try #require(try run(.lose))
         #expect(failure.description == "1 deliveries are lost: no more events arrive.")
     }
 
     @Test func `an event that comes twice is found`() throws {
-        let failure = try #require(try run(.double, pace: .saturated(window: 60)))
+        let failure = try #require(try run(.double, mode: .saturated))
         let text = failure.description
         #expect(text.contains("twice") || text.contains("after a newer one"))
     }
@@ -43,8 +47,8 @@ import Testing
     func `a wrong number of bytes is found`(wrong: Tamperer.Wrong) throws {
         // Whichever client it is: the one of a group that is checked, or one whose bytes are
         // counted.
-        let pace = Fanout.Pace.saturated(window: 10_000)
-        let failure = try #require(try run(wrong, pace: pace, isDrained: true))
+        let failure = try #require(
+            try run(wrong, mode: .saturated, window: 10_000, isDrained: true))
         let text = failure.description
         #expect(text.contains("bytes of events instead of") || text.contains("vent"))
     }
@@ -52,17 +56,17 @@ import Testing
     @Test func `events in the wrong order are found`() throws {
         // Groups of two: the next event of a receiver is of the same publisher.
         let failure = try #require(
-            try run(.swapWithNext, group: 2, pace: .saturated(window: 60)))
+            try run(.swapWithNext, group: 2, mode: .saturated))
         #expect(failure.description.contains("after a newer one"))
     }
 
     @Test func `an event of the wrong publisher is found`() throws {
-        let failure = try #require(try run(.otherPublisher, pace: .single))
+        let failure = try #require(try run(.otherPublisher))
         #expect(failure.description.contains("another publisher"))
     }
 
     @Test func `a storm that causes events is found`() throws {
-        var storm = Storm()
+        var storm = try Storm.parse([])
         storm.accounts = 40
         storm.subscriptions = 9
         // Without grace, whoever is lost is gone at once.
@@ -78,7 +82,7 @@ import Testing
         let service = try RunningChild()
         defer { service.end() }
         try Tamperer.with(wrong, .messages, at: 3, before: service.address) { address in
-            var messaging = Messaging()
+            var messaging = try Messaging.parse([])
             messaging.accounts = 2
             messaging.messages = 100
             messaging.window = 5

@@ -37,7 +37,7 @@ import Testing
                 "PresenceHTTP", "PresenceStore",
             ]
         ),
-        ("ArgumentParser", ["CommandSupport", "porchlight", "porchlight-bench"]),
+        ("ArgumentParser", ["CommandSupport", "PresenceBench", "porchlight", "porchlight-bench"]),
     ])
     func `only some modules import these libraries`(library: String, modules: [String]) {
         let found = findings(of: "import \(library)", "only \(modules) may import \(library)") {

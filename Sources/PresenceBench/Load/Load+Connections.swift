@@ -246,7 +246,7 @@ extension Load {
 }
 
 /// How the load ends a connection.
-enum DropMethod: Sendable { case reset, close }
+enum DropMethod: String, CaseIterable { case reset, close }
 
 extension StreamEnd {
     /// For a sentence in parentheses.

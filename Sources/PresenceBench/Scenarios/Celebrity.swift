@@ -1,26 +1,28 @@
+import ArgumentParser
 import EventLoop
 import PresenceWire
 
 /// `porchlight bench celebrity`: one publisher with many subscribers, and other clients that ping.
-public struct Celebrity: Sendable {
-    /// Subscribers that are online.
-    public var subscribers = 10_000
-    /// Subscribers that are offline.
-    public var offline = 0
-    /// Events per second.
-    public var rate = 2.0
-    /// Clients that ping.
-    public var pingers = 20
-    /// Pings per second of all clients together.
-    public var pingsPerSecond = 200
-    /// Duration of the run.
-    public var seconds = 10.0
-    /// Whether the bytes of most subscribers are only counted. At least one of 64 is checked.
-    public var isDrained = false
+package struct Celebrity: Scenario {
+    package static let name = "celebrity"
+    package static let abstract =
+        "Measure one publisher with many subscribers, while other clients ping."
 
-    /// The defaults.
-    public init() {}
+    @Option(name: .customLong("accounts"), help: "Subscribers online.") var subscribers = 10_000
+    @Option(help: "Subscribers offline.") var offline = 0
+    @Option(help: "Events per second of the publisher.") var rate = 2.0
+    @Option(help: "Pings per second of twenty other clients together.") var pings = 200
+    @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s")) var duration = 10.0
+    @Flag(
+        help: ArgumentHelp(
+            "Count and discard the bytes of the subscribers, except one in 64. The load then "
+                + "needs a tenth of the CPU time. With --connect: set the service's heartbeat to "
+                + "300."))
+    var drain = false
 
+    package init() {}
+
+    private static let pingers = 20
     private static let appServers = 64
     private static let checkedEvery = 64
     /// Receive buffers hold the events of this time, at any rate that is allowed.
@@ -30,15 +32,15 @@ public struct Celebrity: Sendable {
     /// Runs it.
     ///
     /// - Throws: what went wrong, also if the last event did not reach every subscriber.
-    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
-        guard subscribers >= 1, pingers >= 1, rate > 0, rate <= 1_000 else {
+    package func run(_ options: BenchOptions) throws(BenchError) -> Report {
+        guard subscribers >= 1, rate > 0, rate <= 1_000 else {
             throw BenchError(
                 "The scenario needs at least one subscriber and one ping, and at most 1,000 "
                     + "events/s.")
         }
-        let connections = 1 + subscribers + pingers
+        let connections = 1 + subscribers + Self.pingers
         let bench = try Bench(
-            options, connections: connections + Self.appServers, isDrained: isDrained)
+            options, connections: connections + Self.appServers, isDrained: drain)
         defer { bench.end() }
         let load = bench.load
         load.loginList = .none
@@ -54,18 +56,17 @@ public struct Celebrity: Sendable {
         try stored.subscribe(load, subscribers: offline) { _ in [0] }
 
         let accounts = 1 + subscribers..<connections
-        let drained = (1...subscribers).filter { isDrained && $0 % Self.checkedEvery != 1 }
+        let drained = (1...subscribers).filter { drain && $0 % Self.checkedEvery != 1 }
         let celebrity = CelebrityObserver(
             load, subscribers: subscribers, checkedCount: subscribers - drained.count, rate: rate)
         load.observer = celebrity
-        let sockets = try drain(drained, load)
+        let sockets = try drainSockets(drained, load)
         defer { sockets?.stop() }
-        let pings = Pings.Run(
-            accounts: accounts, perSecond: pingsPerSecond, seed: options.seed)
-        let quiet = try pings.run(load, seconds: seconds / 4, "pings in peace")
+        let pinging = Pings.Run(accounts: accounts, perSecond: pings, seed: options.seed)
+        let quiet = try pinging.run(load, seconds: duration / 4, "pings in peace")
         let before = bench.sample()
         celebrity.begin()
-        let busy = try pings.run(load, seconds: seconds, "pings meanwhile")
+        let busy = try pinging.run(load, seconds: duration, "pings meanwhile")
         try celebrity.end()
         try sockets?.finish(load, patienceSeconds: Self.patienceSeconds) { _ in
             celebrity.bytesSent
@@ -73,11 +74,11 @@ public struct Celebrity: Sendable {
         let after = bench.sample()
         let deliveries = celebrity.deliveries + drained.count * celebrity.sent
 
-        var report = Report("celebrity", options)
+        var report = Report(Self.name, options)
         report.set("subscribers online", subscribers)
         report.set("subscribers offline", offline)
         report.set("events a second", rate)
-        if isDrained { report.set("clients", "drained") }
+        if drain { report.set("clients", "drained") }
         report.add("ping in peace", quiet)
         report.add("ping meanwhile", busy)
         report.add("delivery", celebrity.times)
@@ -88,7 +89,9 @@ public struct Celebrity: Sendable {
         return report
     }
 
-    private func drain(_ accounts: [Int], _ load: Load) throws(BenchError) -> DrainedSockets? {
+    private func drainSockets(
+        _ accounts: [Int], _ load: Load
+    ) throws(BenchError) -> DrainedSockets? {
         guard !accounts.isEmpty else { return nil }
         return try DrainedSockets(
             load, accounts: accounts, lowWaterBytes: 1,

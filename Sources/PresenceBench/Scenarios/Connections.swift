@@ -1,22 +1,23 @@
+import ArgumentParser
 import EventLoop
 
 /// `porchlight bench connections`: the cost of an idle client.
-public struct Connections: Sendable {
-    /// The number of clients; nil: as many as the descriptors allow.
-    public var accounts: Int? = 10_000
-    /// The number of accounts in a group, which are subscribed to each other; 1: no subscriptions.
-    public var group = 100
-    /// How long the idle service is measured.
-    public var seconds = 20.0
-    /// Seconds between the keep-alives of a client; the default heartbeat is 30.
-    public var keepAliveSeconds = 27.0
+package struct Connections: Scenario {
+    package static let name = "connections"
+    package static let abstract = "Measure memory and CPU time of idle clients."
 
-    /// The defaults.
-    public init() {}
+    @Option(help: "Clients, all online.") var accounts = 10_000
+    @Flag(help: "As many clients as there are descriptors.") var most = false
+    @Option(help: "Accounts in a group: each subscribes to all others. 1: no subscriptions.")
+    var group = 100
+    @Option(help: ArgumentHelp("Seconds that they idle.", valueName: "s")) var duration = 20.0
+    @Option(help: ArgumentHelp("Seconds between keep-alive frames of a client.", valueName: "s"))
+    var keepAlive = 27.0
 
-    /// Runs it.
-    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
-        let accounts = self.accounts ?? Descriptors.raiseMax() - DescriptorLimit.spare
+    package init() {}
+
+    package func run(_ options: BenchOptions) throws(BenchError) -> Report {
+        let accounts = most ? Descriptors.raiseMax() - DescriptorLimit.spare : self.accounts
         guard accounts >= 1, group >= 1 else {
             throw BenchError(
                 "The scenario needs at least one account, in groups of at least one.")
@@ -25,21 +26,21 @@ public struct Connections: Sendable {
         defer { bench.end() }
         let load = bench.load
         load.loginList = .none
-        load.keepAliveSeconds = keepAliveSeconds
+        load.keepAliveSeconds = max(keepAlive, 0.1)
         let groups = Groups(accounts: accounts, size: group)
         let empty = bench.sample()
         try load.arrive(0..<accounts)
-        try load.rest(seconds: min(seconds, 2), "quiet")
+        try load.rest(seconds: min(duration, 2), "quiet")
         let connected = bench.sample()
         try load.subscribe(groups)
-        try load.rest(seconds: min(seconds, 2), "quiet")
+        try load.rest(seconds: min(duration, 2), "quiet")
         let subscribed = bench.sample()
         let began = load.seconds
-        try load.rest(seconds: seconds, "idling")
+        try load.rest(seconds: duration, "idling")
         let passed = load.seconds - began
         let rested = bench.sample()
 
-        var report = Report("connections", options)
+        var report = Report(Self.name, options)
         report.set("accounts", accounts)
         report.set("group", group)
         report.addBytes("memory a connection", from: empty, to: connected, per: accounts)

@@ -5,10 +5,19 @@
 // deliveries, and the events of one publisher must rise at each receiver. A countdown that ends at
 // zero with rising numbers at every receiver excludes losses and duplicates.
 
+import ArgumentParser
+
 /// `porchlight bench fanout`.
-public struct Fanout: Sendable {
+package struct Fanout: Scenario {
+    package static let name = "fanout"
+    package static let abstract = "Measure CPU time and latency of a delivery."
+
+    enum Mode: String, ExpressibleByArgument, CaseIterable {
+        case single, groups, saturated, paced
+    }
+
     /// How events follow each other.
-    public enum Pace: Sendable {
+    enum Pace {
         /// One event in flight at a time.
         case single
         /// One event of each group in flight at a time.
@@ -20,65 +29,77 @@ public struct Fanout: Sendable {
     }
 
     /// When the run ends.
-    public enum End: Sendable {
+    enum End {
         case events(Int)
         case seconds(Double)
     }
 
-    /// The number of accounts, all online.
-    public var accounts = 1_000
-    /// The number of accounts in a group, which are subscribed to each other.
-    public var group = 100
-    /// How events follow each other.
-    public var pace = Pace.single
-    /// When the run ends.
-    public var end = End.seconds(10)
+    @Option(help: "Accounts, all online.") var accounts = 1_000
+    @Option(help: "Accounts in a group: each subscribes to all others.") var group = 100
+    @Option(
+        help: ArgumentHelp(
+            "single: one event at a time. groups: one event of each group at a time. saturated: "
+                + "as many as --window allows. paced: --rate."))
+    var mode = Mode.single
+    @Option(help: "Deliveries in flight in mode saturated.") var window = 20_000
+    @Option(help: "Events per second in mode paced.") var rate = 100
+    @Flag(help: "Measure the lower bound, too: writing prepared bytes to the sockets.")
+    var floor = false
+    @Flag(
+        help: ArgumentHelp(
+            "Count and discard the bytes of the clients, except one of each group. The load then "
+                + "needs a tenth of the CPU time. For --mode groups and saturated. With --connect: "
+                + "set the service's heartbeat to 300."))
+    var drain = false
+    @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s")) var duration = 10.0
+    @Option(help: "Events to measure, instead of --duration.") var events: Int?
+
     /// Seconds without any delivery after which pending deliveries count as lost.
-    public var patienceSeconds = 10.0
+    var patienceSeconds = 10.0
 
-    /// Whether the least possible cost is also measured, right after it.
-    public var isFloorMeasured = false
-    /// Whether the bytes of all subscribers but one of each group are only counted. For
-    /// `Pace.onePerGroup` and `Pace.saturated`.
-    public var isDrained = false
+    package init() {}
 
-    /// The defaults.
-    public init() {}
+    private var pace: Pace {
+        switch mode {
+        case .single: .single
+        case .groups: .onePerGroup
+        case .saturated: .saturated(window: window)
+        case .paced: .paced(perSecond: max(rate, 1))
+        }
+    }
 
     /// Runs it.
     ///
     /// - Throws: what went wrong, also if an event was lost, duplicated or out of order.
-    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
+    package func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard accounts >= 2, group >= 2, accounts <= Names.accountsMax else {
             throw BenchError(
                 "The scenario needs at least two accounts, in groups of at least two.")
         }
         try checkDrain()
-        var report = Report("fanout", options)
+        var report = Report(Self.name, options)
         report.set("accounts", accounts)
         report.set("group", group)
         report.set("mode", pace.text)
-        if isDrained { report.set("clients", "drained") }
+        if drain { report.set("clients", "drained") }
         let own = try measure(.service, options, &report)
-        guard isFloorMeasured, case .child = options.target else { return report }
+        guard floor, case .child = options.target else { return report }
         var floorReport = Report("floor", options)
-        let floor = try measure(
+        let bound = try measure(
             .floor(accounts: accounts, group: group), options, &floorReport)
-        if let own, let floor, floor > 0 {
-            report.add("floor: server CPU per delivery", floor, "µs", digits: 3)
-            report.add("ratio to the floor", own / floor, "", digits: 2)
+        if let own, let bound, bound > 0 {
+            report.add("floor: server CPU per delivery", bound, "µs", digits: 3)
+            report.add("ratio to the floor", own / bound, "", digits: 2)
         }
         return report
     }
 
     private func checkDrain() throws(BenchError) {
-        guard isDrained else { return }
-        guard !isFloorMeasured else {
+        guard drain else { return }
+        guard !floor else {
             throw BenchError("The floor is not measured with drained clients.")
         }
-        switch pace {
-        case .onePerGroup, .saturated: break
-        case .single, .paced:
+        guard mode == .groups || mode == .saturated else {
             throw BenchError("Drained clients need mode groups or saturated.")
         }
         guard group >= 3 else {
@@ -91,7 +112,7 @@ public struct Fanout: Sendable {
         _ program: ChildServer.Program, _ options: BenchOptions, _ report: inout Report
     ) throws(BenchError) -> Double? {
         let bench = try Bench(
-            options, connections: accounts, isDrained: isDrained, program: program)
+            options, connections: accounts, isDrained: drain, program: program)
         defer { bench.end() }
         let groups = Groups(accounts: accounts, size: group)
         let load = bench.load
@@ -104,8 +125,9 @@ public struct Fanout: Sendable {
         let stream = EventStream(load, groups, pace: pace, patienceSeconds: patienceSeconds)
         load.observer = stream
         defer { stream.stopDraining() }
-        if isDrained { try stream.drainSubscribers() }
-        let measured = try stream.run(until: end, sample: bench.sample)
+        if drain { try stream.drainSubscribers() }
+        let measured = try stream.run(
+            until: events.map { .events($0) } ?? .seconds(duration), sample: bench.sample)
         let (begin, finish) = (measured.before, measured.after)
 
         report.addCPU("delivery", from: begin, to: finish, per: measured.deliveries)

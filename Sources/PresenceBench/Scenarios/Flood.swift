@@ -1,30 +1,30 @@
+import ArgumentParser
 import PresenceWire
 
 /// `porchlight bench flood`: many clients send large requests as fast as they are answered, while
 /// others ping.
-public struct Flood: Sendable {
-    /// The number of clients that send large requests.
-    public var clients = 200
-    /// Bytes of each of these requests.
-    public var requestBytes = 53_000
-    /// Requests of each client that are not answered, in bytes: what it sends at once.
-    public var bytesAtOnce = 212_000
-    /// Pings per second, of another ten clients together.
-    public var pingsPerSecond = 200
-    /// How long it is measured.
-    public var seconds = 10.0
+package struct Flood: Scenario {
+    package static let name = "flood"
+    package static let abstract =
+        "Measure clients that send large requests at once, while other clients ping."
+
+    @Option(help: "Clients that send large requests.") var clients = 200
+    @Option(help: "Bytes of a large request.") var requestBytes = 53_000
+    @Option(help: "Bytes that each client sends before it waits for an answer.")
+    var bytesAtOnce = 212_000
+    @Option(help: "Pings per second of ten other clients together.") var pings = 200
+    @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s")) var duration = 10.0
+
+    package init() {}
 
     private static let pingingClients = 10
-
-    /// The defaults.
-    public init() {}
 
     /// Runs it.
     ///
     /// - Throws: what went wrong, such as a request that was not answered.
-    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
+    package func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard clients >= 1, (200...65_536).contains(requestBytes), bytesAtOnce >= requestBytes,
-            pingsPerSecond >= 1
+            pings >= 1
         else {
             throw BenchError(
                 "The scenario needs a client, requests of 200 to 65536 bytes, at least one at "
@@ -35,15 +35,15 @@ public struct Flood: Sendable {
         let load = bench.load
         load.loginList = .none
         try load.arrive(0..<clients)
-        let pings = Pings.Run(
-            accounts: clients..<clients + Self.pingingClients, perSecond: pingsPerSecond,
+        let pinging = Pings.Run(
+            accounts: clients..<clients + Self.pingingClients, perSecond: pings,
             seed: options.seed)
-        let quiet = try pings.run(load, seconds: seconds / 4, "pings in peace")
+        let quiet = try pinging.run(load, seconds: duration / 4, "pings in peace")
         let senders = LargeRequests(load, clients: clients, bytes: requestBytes)
         load.observer = senders
         let before = bench.sample()
         senders.begin(atOnce: bytesAtOnce / requestBytes)
-        let busy = try pings.run(load, seconds: seconds, "pings meanwhile")
+        let busy = try pinging.run(load, seconds: duration, "pings meanwhile")
         let answered = senders.answeredCount
         let after = bench.sample()
         senders.isOver = true
@@ -51,7 +51,7 @@ public struct Flood: Sendable {
             load.counters.requestsOutstanding == 0
         }
 
-        var report = Report("flood", options)
+        var report = Report(Self.name, options)
         report.set("clients", clients)
         report.set("bytes a request", requestBytes)
         report.set("requests at once", bytesAtOnce / requestBytes)

@@ -1,23 +1,21 @@
+import ArgumentParser
 import EventLoop
 
 /// `porchlight bench messages`: messages that are sent, stored, delivered and taken.
-public struct Messaging: Sendable {
-    /// The number of accounts, all online.
-    public var accounts = 1_000
-    /// How many messages each sends, to the next account.
-    public var messages = 20
-    /// The size of a message's text.
-    public var bodyBytes = 200
-    /// The most pending requests to send.
-    public var window = 256
-    /// Messages that wait for accounts that are not online.
-    public var waiting = 0
+package struct Messaging: Scenario {
+    package static let name = "messages"
+    package static let abstract =
+        "Measure CPU time of messages that are sent, stored, delivered and taken."
 
-    /// The defaults.
-    public init() {}
+    @Option(help: "Accounts, all online.") var accounts = 1_000
+    @Option(help: "Messages that each sends, to the next account.") var messages = 20
+    @Option(help: "Bytes of text of a message.") var bodyBytes = 200
+    @Option(help: "Requests in flight.") var window = 256
+    @Option(help: "Messages that wait for accounts that are not online.") var waiting = 0
 
-    /// Runs it.
-    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
+    package init() {}
+
+    package func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard accounts >= 2, messages >= 1, window >= 1, (1...40_000).contains(bodyBytes) else {
             throw BenchError(
                 "The scenario needs at least two accounts, a message of each, and texts of 1 to "
@@ -33,7 +31,7 @@ public struct Messaging: Sendable {
         load.loginList = .none
         load.messageReaders = 0..<accounts
         try load.arrive(0..<accounts)
-        var report = Report("messages", options)
+        var report = Report(Self.name, options)
         report.set("accounts", accounts)
         report.set("messages of each", messages)
         report.set("bytes of text", bodyBytes)

@@ -1,72 +1,63 @@
+import ArgumentParser
 import EventLoop
 
 /// `porchlight bench mixed`: a mix of actions of clients, in configurable proportions.
-public struct Mixed: Sendable {
-    /// The number of accounts, all online.
-    public var accounts = 2_000
-    /// The number of accounts in a group, which are subscribed to each other.
-    public var group = 100
-    /// Actions per second of all clients together.
-    public var rate = 500
-    /// Duration of the run.
-    public var seconds = 20.0
-    /// Messages per second that other accounts exchange during half of the run; 0: none.
-    public var messages = 0
-    /// The shares of the actions, in percent.
-    public var shares = Shares()
+package struct Mixed: Scenario {
+    package static let name = "mixed"
+    package static let abstract = "Measure a mix of requests, as an app makes them."
 
-    /// The relative frequency of each action.
-    public struct Shares: Sendable {
-        /// A logout, and a login immediately after it.
-        public var logins = 5
-        /// A lost connection, and an immediate reconnect.
-        public var returns = 5
-        /// A new status.
-        public var statuses = 40
-        /// A client renews its subscriptions.
-        public var renewals = 20
-        /// An app server queries the states of accounts.
-        public var queries = 10
-        /// A ping.
-        public var pings = 20
+    @Option(help: "Accounts, all online.") var accounts = 2_000
+    @Option(help: "Accounts in a group: each subscribes to all others.") var group = 100
+    @Option(help: "Actions per second of all clients together.") var rate = 500
+    @Option(help: "Share of logouts followed by a login.") var logins = 5
+    @Option(help: "Share of lost connections that reconnect immediately.") var returns = 5
+    @Option(help: "Share of new statuses.") var statuses = 40
+    @Option(help: "Share of renewed subscriptions.") var renewals = 20
+    @Option(help: "Share of queries by an app server.") var queries = 10
+    @Option(help: "Share of pings.") var pings = 20
+    @Option(
+        help: ArgumentHelp(
+            "Messages per second that other accounts exchange, in every other phase of the run. "
+                + "Commits of statuses and renewals are compared with those of the other phases.",
+            valueName: "number"))
+    var messages = 0
+    @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s")) var duration = 20.0
 
-        /// The defaults.
-        public init() {}
+    package init() {}
 
-        var all: [(MixedActions.Action, Int)] {
-            [
-                (.login, logins), (.reconnect, returns), (.publish, statuses), (.renew, renewals),
-                (.query, queries), (.ping, pings),
-            ]
+    package func validate() throws {
+        guard (0...Self.messagesMax).contains(messages) else {
+            throw ValidationError(
+                "--messages \(messages): give a number from 0 to \(Self.messagesMax), messages "
+                    + "per second.")
+        }
+        guard messages == 0 || statuses > 0 || renewals > 0 else {
+            throw ValidationError(
+                "--messages compares the commits of statuses and renewals: give --statuses or "
+                    + "--renewals a share.")
         }
     }
 
-    /// The most messages per second.
-    public static let messagesMax = 20_000
+    private var shares: [(action: MixedActions.Action, share: Int)] {
+        [
+            (.login, logins), (.reconnect, returns), (.publish, statuses), (.renew, renewals),
+            (.query, queries), (.ping, pings),
+        ]
+    }
 
-    /// The defaults.
-    public init() {}
-
+    private static let messagesMax = 20_000
     private static let appServers = 4
 
     /// Runs it.
     ///
     /// - Throws: what went wrong, also if a client does not have the newest state at the end, or
     ///   a message is lost.
-    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
-        let actions = shares.all.flatMap { Array(repeating: $0.0, count: max(0, $0.1)) }
+    package func run(_ options: BenchOptions) throws(BenchError) -> Report {
+        let actions = shares.flatMap { Array(repeating: $0.action, count: max(0, $0.share)) }
         guard accounts >= 2, group >= 2, rate >= 1, !actions.isEmpty else {
             throw BenchError(
                 "The scenario needs at least two accounts, in groups of at least two, and one "
                     + "share.")
-        }
-        guard (0...Self.messagesMax).contains(messages) else {
-            throw BenchError("\(messages) messages per second: 0 to \(Self.messagesMax) are sent.")
-        }
-        guard messages == 0 || actions.contains(where: \.isCommit) else {
-            throw BenchError(
-                "Beside messages the times of statuses and renewals are measured: give one of "
-                    + "them a share.")
         }
         let appServers = accounts..<accounts + Self.appServers
         let senders = MixedMessages.clients(from: appServers.upperBound, rate: messages)
@@ -83,16 +74,16 @@ public struct Mixed: Sendable {
         let began = load.seconds
         mix.begin()
         if let beside {
-            try beside.run(seconds: seconds)
+            try beside.run(seconds: duration)
         } else {
-            try load.rest(seconds: seconds, "a day")
+            try load.rest(seconds: duration, "a day")
         }
         let after = bench.sample()
         let passed = load.seconds - began
         try mix.end()
         try mix.check()
 
-        var report = Report("mixed", options)
+        var report = Report(Self.name, options)
         describe(mix, events: load.counters.events, in: &report)
         let count = mix.doneCount + (beside?.ring.count ?? 0)
         report.addCPU(
@@ -103,7 +94,7 @@ public struct Mixed: Sendable {
                 "server's processor in use", (after.cpuSeconds - before.cpuSeconds) / passed * 100,
                 "%", digits: 1)
         }
-        for (action, share) in shares.all where share > 0 {
+        for (action, share) in shares where share > 0 {
             report.add("\(action)", mix.times[action.rawValue])
         }
         if let beside { describe(beside, mix, in: &report) }

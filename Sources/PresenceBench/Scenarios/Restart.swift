@@ -1,32 +1,31 @@
+import ArgumentParser
 import EventLoop
 import Glibc
 
 /// `porchlight bench restart`: the service stops or is killed, and starts again on the same data.
-public struct Restart: Sendable {
+package struct Restart: Scenario {
+    package static let name = "restart"
+    package static let abstract = "Measure a restart of the service with all clients online."
+
     /// How the service ends.
-    public enum Ending: String, Sendable {
-        case stop
-        case kill
-    }
+    enum Mode: String, ExpressibleByArgument, CaseIterable { case stop, kill, both }
 
-    /// The number of clients.
-    public var accounts = 15_000
-    /// The number of accounts that each is subscribed to.
-    public var subscriptions = 100
-    /// Stored subscriptions of accounts that are offline, in addition.
-    public var stored = 0
-    /// The ends, one after the other.
-    public var endings = [Ending.stop, .kill]
+    @Option(help: "Clients, all online.") var accounts = 15_000
+    @Option(name: .customLong("group"), help: "Accounts that each one is subscribed to.")
+    var subscriptions = 100
+    @Option(help: "Stored subscriptions of accounts that are offline, in addition.")
+    var stored = 0
+    @Option(help: "How the service ends: stop (SIGTERM), kill (SIGKILL), or one each.")
+    var mode = Mode.both
 
-    /// The defaults.
-    public init() {}
+    package init() {}
 
     private static let appServers = 64
 
     /// Runs it.
     ///
     /// - Throws: what went wrong, such as an event of a client that reconnected in time.
-    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
+    package func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard case .child = options.target else {
             throw BenchError("The scenario starts and stops the service itself: omit --connect.")
         }
@@ -48,16 +47,18 @@ public struct Restart: Sendable {
         try subscribers.subscribe(bench.load, subscribers: stored / 100) { number in
             (0..<100).map { (number &* 101 &+ $0) % accounts }
         }
-        var report = Report("restart", options)
+        var report = Report(Self.name, options)
         report.set("accounts", accounts)
         report.set("subscriptions each", subscriptions)
         report.add("subscriptions stored", groups.subscriptions + stored / 100 * 100)
-        for ending in endings { try restart(ending, bench, crowd, &report) }
+        for ending in mode == .both ? [.stop, .kill] : [mode] {
+            try restart(ending, bench, crowd, &report)
+        }
         return report
     }
 
     private func restart(
-        _ ending: Ending, _ bench: Bench, _ crowd: Crowd, _ report: inout Report
+        _ ending: Mode, _ bench: Bench, _ crowd: Crowd, _ report: inout Report
     ) throws(BenchError) {
         guard let child = bench.child else { return }
         let load = bench.load

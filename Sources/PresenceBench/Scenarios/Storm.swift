@@ -1,24 +1,23 @@
+import ArgumentParser
+
 /// `porchlight bench storm`: all clients are disconnected together and reconnect immediately.
-public struct Storm: Sendable {
-    /// How the connections end.
-    public enum Drop: String, Sendable { case reset, close }
+package struct Storm: Scenario {
+    package static let name = "storm"
+    package static let abstract =
+        "Measure a reconnect storm: all clients lose their connections and reconnect at once."
 
-    /// The number of clients.
-    public var accounts = 15_000
-    /// The number of accounts that each is subscribed to.
-    public var subscriptions = 100
-    /// How the connections end.
-    public var drop = Drop.reset
-    /// The number of storms.
-    public var times = 1
+    @Option(help: "Clients, all online.") var accounts = 15_000
+    @Option(name: .customLong("group"), help: "Accounts that each one is subscribed to.")
+    var subscriptions = 100
+    @Option(help: "How the connections end.") var drop = DropMethod.reset
+    @Option(help: "Storms, one after the other.") var times = 1
 
-    /// The defaults.
-    public init() {}
+    package init() {}
 
     /// Runs it.
     ///
     /// - Throws: what went wrong, such as an event of a client that reconnected in time.
-    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
+    package func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard accounts >= 2, subscriptions >= 1, times >= 1 else {
             throw BenchError(
                 "The scenario needs at least two accounts with one subscription each.")
@@ -31,7 +30,7 @@ public struct Storm: Sendable {
         try crowd.gather()
         try crowd.checkDelivery()
 
-        var report = Report("storm", options)
+        var report = Report(Self.name, options)
         report.set("accounts", accounts)
         report.set("subscriptions each", subscriptions)
         report.set("drop", drop.rawValue)
@@ -39,7 +38,7 @@ public struct Storm: Sendable {
             let prefix = times == 1 ? "" : "\(time). "
             let before = bench.sample()
             crowd.begin()
-            bench.load.drop(0..<accounts, drop == .reset ? .reset : .close)
+            bench.load.drop(0..<accounts, drop)
             bench.load.bring(0..<accounts)
             try crowd.waitUntilAllAreBack(atMostSeconds: 180)
             report.add(prefix + "time until all lists are complete", crowd.seconds, "s")
@@ -55,6 +54,8 @@ public struct Storm: Sendable {
         return report
     }
 }
+
+extension DropMethod: ExpressibleByArgument {}
 
 extension Report {
     /// Adds the memory of the service before, after, and at its peak.

@@ -1,21 +1,21 @@
+import ArgumentParser
 import EventLoop
 
 /// `porchlight bench subscribe`: making, renewing and ending subscriptions.
-public struct Subscribing: Sendable {
-    /// The number of accounts, all online.
-    public var accounts = 5_000
-    /// The number of accounts in a group, which are subscribed to each other.
-    public var group = 101
-    /// The most pending requests.
-    public var window = 512
-    /// How often all subscriptions are renewed.
-    public var renewals = 3
+package struct Subscribing: Scenario {
+    package static let name = "subscribe"
+    package static let abstract = "Measure CPU time of creating and renewing subscriptions."
 
-    /// The defaults.
-    public init() {}
+    @Option(help: "Accounts, all online.") var accounts = 5_000
+    @Option(help: "Accounts in a group: each subscribes to all others, 100 per request.")
+    var group = 101
+    @Option(help: "Requests in flight.") var window = 512
+    @Option(name: .customLong("events"), help: "Times that all subscriptions are renewed.")
+    var renewals = 3
 
-    /// Runs it.
-    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
+    package init() {}
+
+    package func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard accounts >= 2, group >= 2, window >= 1 else {
             throw BenchError(
                 "The scenario needs at least two accounts, in groups of at least two.")
@@ -26,7 +26,7 @@ public struct Subscribing: Sendable {
         load.loginList = .none
         try load.arrive(0..<accounts)
         let groups = Groups(accounts: accounts, size: group)
-        var report = Report("subscribe", options)
+        var report = Report(Self.name, options)
         report.set("accounts", accounts)
         report.set("group", group)
         report.set("window", window)
