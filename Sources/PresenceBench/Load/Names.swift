@@ -12,23 +12,16 @@ struct Names {
         tag = (letter(seed), letter(seed / 26))
     }
 
-    /// Appends the name of an account.
-    func append(_ account: Int, to bytes: inout [UInt8]) {
+    /// The name of an account.
+    func text(_ account: Int) -> String {
         precondition(account >= 0 && account < Self.accountsMax)
-        bytes.append(tag.0)
-        bytes.append(tag.1)
-        var unit = 100_000
-        while unit > 0 {
-            bytes.append(UInt8(ascii: "0") + UInt8(account / unit % 10))
-            unit /= 10
-        }
+        let digits = String(Self.accountsMax + account).utf8.dropFirst()
+        return String(decoding: [tag.0, tag.1] + digits, as: UTF8.self)
     }
 
-    /// The name as text, for what is verified slowly.
-    func text(_ account: Int) -> String {
-        var bytes: [UInt8] = []
-        append(account, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+    /// A JSON array of names.
+    func list(_ accounts: some Sequence<Int>) -> String {
+        "[" + accounts.map { #""\#(text($0))""# }.joined(separator: ",") + "]"
     }
 
     /// The account whose name begins at `offset`; nil if it is not of this run.

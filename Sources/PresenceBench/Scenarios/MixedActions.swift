@@ -113,7 +113,7 @@ final class MixedActions: LoadObserver {
         busyCount += 1
         bytes.removeAll(keepingCapacity: true)
         switch action {
-        case .login: bytes.appendPlain(.logout)
+        case .login: bytes.appendRequest(.logout)
         case .reconnect: return reconnect(client, .reset)
         case .publish:
             value += 1
@@ -124,7 +124,7 @@ final class MixedActions: LoadObserver {
         case .query:
             let first = Int.random(in: 0..<groups.accounts, using: &load.random)
             bytes.appendQuery(groups.group(of: first).prefix(100), load.names)
-        case .ping: bytes.appendPlain(.ping)
+        case .ping: bytes.appendRequest(.ping)
         }
         load.request(bytes, by: client)
     }

@@ -108,7 +108,7 @@ final class Pings: LoadObserver {
         next = accounts.lowerBound
         dueNext = load.loop.monotonicNanoseconds
         due = Array(repeating: [], count: accounts.count)
-        frame.appendPlain(.ping)
+        frame.appendRequest(.ping)
         load.tickMilliseconds = 1
     }
 
