@@ -1,24 +1,12 @@
 public import NIOCore
+import PresenceWire
 
 extension ByteBuffer {
     /// Appends a JSON string.
     public mutating func writeJSON(_ text: some StringProtocol) {
-        writeInteger(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                writeInteger(UInt8(ascii: "\\"))
-                writeInteger(byte)
-            case 0..<0x20:
-                let digits = Array("0123456789abcdef".utf8)
-                writeStaticString("\\u00")
-                writeInteger(digits[Int(byte >> 4)])
-                writeInteger(digits[Int(byte & 15)])
-            default:
-                writeInteger(byte)
-            }
-        }
-        writeInteger(UInt8(ascii: "\""))
+        var string: [UInt8] = []
+        string.appendString(Array(text.utf8).span)
+        writeBytes(string)
     }
 }
 

@@ -34,8 +34,8 @@ extension [UInt8] {
         append(time)
     }
 
-    /// Appends a quoted string.
-    mutating func appendString(_ text: Span<UInt8>) {
+    /// Appends a quoted string: UTF-8, escaped as JSON.
+    public mutating func appendString(_ text: Span<UInt8>) {
         append(bytesMax: JSONWriter.escapedBytes(of: text) + 2) { $0.string(text) }
     }
 
