@@ -44,7 +44,7 @@ public final class HTTPServer: Sendable {
             api: API(
                 gateway: gateway, access: configuration.access, limits: limits, counters: counters,
                 readiness: Readiness(), date: DateField(configuration.wallMilliseconds),
-                console: configuration.servesConsole ? ConsoleFiles() : nil,
+                console: configuration.servesConsole ? .console : nil,
                 version: configuration.version, story: configuration.story,
                 certificates: certificates, isResponsive: configuration.isResponsive),
             connections: connections, loop: TaskLoop(loop))

@@ -9,7 +9,7 @@ import Testing
     private let document: [String: Any]
 
     init() throws {
-        let bytes = Data(EmbeddedFile.description.bytes)
+        let bytes = Data(EmbeddedFile.all(in: "openapi.json").flatMap(\.bytes))
         document = try #require(
             try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
     }
@@ -51,6 +51,6 @@ import Testing
         let root = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let page = try Data(contentsOf: root.appending(path: "docs/openapi.json"))
-        #expect(page == Data(EmbeddedFile.description.bytes))
+        #expect(page == Data(EmbeddedFile.all(in: "openapi.json").flatMap(\.bytes)))
     }
 }

@@ -11,9 +11,8 @@ struct API {
     let counters: HTTPCounters
     let readiness: Readiness
     let date: DateField
-    let sdk = SDKFiles()
     /// Nil if it is off.
-    let console: ConsoleFiles?
+    let console: FileSet?
     /// The version of the service.
     let version: String
     /// The sentences for a result of `why`.

@@ -154,7 +154,8 @@ extension Operation: CaseIterable {
             query: [.text(.reason)]),
     ]
 
-    private static let description = ByteBuffer(bytes: EmbeddedFile.description.bytes)
+    private static let description = ByteBuffer(
+        bytes: EmbeddedFile.all(in: "openapi.json").flatMap(\.bytes))
 
     private static let ofService = [
         Operation("getService", "/v1/service", isPublic: false) { try $0.service($2) },
