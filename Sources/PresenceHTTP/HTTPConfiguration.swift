@@ -75,6 +75,9 @@ public struct HTTPLimits: Sendable {
     /// Seconds of silence after which a feed sends a heartbeat.
     public var feedHeartbeatSeconds = 15
 
+    /// Whether there are no others to have room for.
+    var isForOneUser = false
+
     /// The defaults.
     public init() {}
 
@@ -87,9 +90,11 @@ public struct HTTPLimits: Sendable {
 
     /// Concurrent connections of one address (of a /64, where that is IPv6). A new one closes the
     /// one of that address that has been waiting longest for its client.
-    var connectionsPerAddressMax: Int { max(1, connectionsMax * 3 / 4) }
+    var connectionsPerAddressMax: Int {
+        isForOneUser ? connectionsMax : max(1, connectionsMax * 3 / 4)
+    }
 
     /// At this number of connections, each is closed after its response, so that there is room for
     /// others: for a probe, above all.
-    var connectionsToShed: Int { connectionsMax * 3 / 4 }
+    var connectionsToShed: Int { isForOneUser ? connectionsMax : connectionsMax * 3 / 4 }
 }

@@ -37,18 +37,18 @@ public final class HTTPServer: Sendable {
         loop = group.next()
         gateway = Gateway(on: loop, to: service)
         certificates = configuration.secure.map { HTTPCertificates($0.context) }
-        let limits = configuration.limits
-        let counters = HTTPCounters()
-        connections = ConnectionLimiter(limits, on: loop)
-        let shared = HTTPConnection.Shared(
-            api: API(
-                gateway: gateway, access: configuration.access, limits: limits, counters: counters,
-                readiness: Readiness(), date: DateField(configuration.wallMilliseconds),
-                console: configuration.servesConsole ? .console : nil,
-                version: configuration.version, story: configuration.story,
-                certificates: certificates, isResponsive: configuration.isResponsive),
-            connections: connections, loop: TaskLoop(loop))
-        let tls = certificates.map { [loop] in TLSHandlers($0, limits, counters, on: loop) }
+        let api = API(
+            gateway: gateway, access: configuration.access, limits: configuration.limits,
+            counters: HTTPCounters(), readiness: Readiness(),
+            date: DateField(configuration.wallMilliseconds),
+            console: configuration.servesConsole ? .console : nil,
+            version: configuration.version, story: configuration.story,
+            certificates: certificates, isResponsive: configuration.isResponsive)
+        let shared = HTTPConnection.Shared(api, on: loop)
+        connections = shared.connections
+        let tls = certificates.map { [loop] in
+            TLSHandlers($0, api.limits, api.counters, on: loop)
+        }
         plain =
             if let place = configuration.plain {
                 try HTTPListener(place, isSecure: false, on: group) { channel in

@@ -11,11 +11,11 @@ import Testing
     private final class Kernel: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
         var isFull = true
-        private(set) var writes = 0
+        private(set) var responses = 0
         private var promises: [EventLoopPromise<Void>] = []
 
         func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-            writes += 1
+            if String(buffer: unwrapOutboundIn(data)).hasPrefix("HTTP/1.1 ") { responses += 1 }
             if let promise { promises.append(promise) }
             if !isFull { readAll() }
         }
@@ -44,21 +44,21 @@ import Testing
     private let kernel = Kernel()
     private let kills = Kills()
     private let pages: DemoPages
-    private let connections: DemoConnections
+    private let shared: HTTPConnection.Shared
 
     init() {
         let kills = kills
-        pages = DemoPages { whenReady in kills.waiting.withLock { $0.append(whenReady) } }
+        pages = DemoPages(DateField { 0 }, connectionsMax: 3) { whenReady in
+            kills.waiting.withLock { $0.append(whenReady) }
+        }
         pages.begin(at: "127.0.0.1:80", for: "127.0.0.1:7400")
-        connections = DemoConnections(connectionsMax: 3, on: loop)
+        shared = HTTPConnection.Shared(pages, on: loop)
     }
 
     private func connect(through kernel: Kernel = Kernel()) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(loop: loop)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        try channel.pipeline.syncOperations.addHandlers([
-            kernel, DemoConnection(pages, DateField { 0 }, connections),
-        ])
+        try channel.pipeline.syncOperations.addHandlers([kernel, HTTPConnection(shared)])
         return channel
     }
 
@@ -67,11 +67,8 @@ import Testing
         loop.run()
     }
 
-    /// What NIO says when nothing was read or written for a while, by the machine's clock.
-    private func becomeIdle(_ channel: EmbeddedChannel) {
-        channel.pipeline.fireUserInboundEventTriggered(IdleStateHandler.IdleStateEvent.all)
-        loop.run()
-    }
+    /// Lets nothing be read or written for as long as that may be.
+    private func becomeIdle() { loop.advanceTime(by: .seconds(60)) }
 
     private let request = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     private let kill =
@@ -80,14 +77,14 @@ import Testing
     @Test func `has one response at a time wait for its client`() throws {
         let channel = try connect(through: kernel)
         try send(String(repeating: request, count: 5), channel)
-        #expect(kernel.writes == 1)
+        #expect(kernel.responses == 1)
         kernel.readAll()
-        loop.run()
-        #expect(kernel.writes == 2)
+        loop.advanceTime(by: .milliseconds(1))
+        #expect(kernel.responses == 2)
         kernel.isFull = false
         kernel.readAll()
-        loop.run()
-        #expect(kernel.writes == 5)
+        loop.advanceTime(by: .milliseconds(1))
+        #expect(kernel.responses == 5)
         #expect(channel.isActive)
     }
 
@@ -95,7 +92,21 @@ import Testing
         let channel = try connect(through: kernel)
         try send(request, channel)
         #expect(channel.isActive)
-        becomeIdle(channel)
+        becomeIdle()
+        #expect(!channel.isActive)
+    }
+
+    @Test(arguments: [
+        "", "GET / HTTP/1.1\r\nHost:",
+        "POST /kill HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\n"
+            + "Content-Length: 1024\r\n\r\n",
+    ])
+    func `is closed when its client does not finish a request`(text: String) throws {
+        let channel = try connect()
+        if !text.isEmpty { try send(text, channel) }
+        loop.advanceTime(by: .seconds(60) - .nanoseconds(1))
+        #expect(channel.isActive)
+        loop.advanceTime(by: .nanoseconds(1))
         #expect(!channel.isActive)
     }
 
@@ -103,13 +114,13 @@ import Testing
         kernel.isFull = false
         let channel = try connect(through: kernel)
         try send(kill, channel)
-        becomeIdle(channel)
+        becomeIdle()
         #expect(channel.isActive)
         let waiting = try #require(kills.waiting.withLock { $0.first })
         waiting(7)
         loop.run()
-        #expect(kernel.writes == 1)
-        becomeIdle(channel)
+        #expect(kernel.responses == 1)
+        becomeIdle()
         #expect(!channel.isActive)
     }
 

@@ -3,7 +3,6 @@ import NIOEmbedded
 import PresenceGateway
 import PresenceTokens
 import Synchronization
-import TaskLoops
 import Testing
 
 @testable import PresenceHTTP
@@ -17,15 +16,12 @@ import Testing
         var limits = HTTPLimits()
         // One of an address; and as long as there is one, it need not end after a response.
         limits.connectionsMax = 2
-        let counters = HTTPCounters()
         shared = HTTPConnection.Shared(
-            api: API(
+            API(
                 gateway: Gateway(on: loop, to: ServiceReference()),
-                access: .keysOrLocal(KeyRing([])),
-                limits: limits, counters: counters, readiness: Readiness(),
-                date: DateField { 0 }, console: nil, version: "1", story: { _ in [] },
-                certificates: nil, isResponsive: { true }),
-            connections: ConnectionLimiter(limits, on: loop), loop: TaskLoop(loop))
+                access: .keysOrLocal(KeyRing([])), limits: limits, counters: HTTPCounters(),
+                readiness: Readiness(), date: DateField { 0 }, console: nil, version: "1",
+                story: { _ in [] }, certificates: nil, isResponsive: { true }), on: loop)
     }
 
     private func connect(through kernel: Kernel = Kernel()) throws -> EmbeddedChannel {

@@ -3,8 +3,8 @@ import PresenceGateway
 import PresenceTokens
 import PresenceWire
 
-/// Answers requests.
-struct API {
+/// Answers the requests of app servers.
+struct API: HTTPApplication {
     let gateway: Gateway
     let access: HTTPAccess
     let limits: HTTPLimits
@@ -23,8 +23,6 @@ struct API {
     let isResponsive: @Sendable () -> Bool
     private let routes = RouteTable()
 
-    /// Says what becomes of a request, from its head. So what is rejected keeps no body, and no
-    /// client without a key can have one kept.
     func plan(for head: RequestHead) -> RequestPlan {
         let routing = head.method.flatMap { method in
             head.target.path.map { routes.find(String($0), method) }
@@ -43,24 +41,27 @@ struct API {
                 if !operation.isPublic { try authorize(head, host, for: operation) }
                 guard !head.hasUnknownExpectation else { throw .unknownExpectation }
                 if operation.bodyMembers != nil { try checkBody(head) }
-                return RequestPlan(operation: operation, next: .carryOut(operation, parameters))
+                return RequestPlan(operation: operation) { body in
+                    await respond(to: head, operation, parameters, body)
+                }
             }
         } catch {
-            return RequestPlan(operation: routing?.operation, next: .reject(error))
+            return RequestPlan(operation: routing?.operation, rejecting: error)
         }
     }
 
     /// Carries out a request.
-    func respond(to request: Request) async -> Response {
+    private func respond(
+        to head: RequestHead, _ operation: Operation, _ path: PathParameters, _ body: [UInt8]
+    ) async -> Response {
         do {
-            let call = Call(
-                path: request.path, query: try QueryParameters(request.head.target.query))
-            switch request.operation.action {
-            case .custom(let respond, as: _): return try await respond(self, call, request.head)
+            let call = Call(path: path, query: try QueryParameters(head.target.query))
+            switch operation.action {
+            case .custom(let respond, as: _): return try await respond(self, call, head)
             case .call(let native):
                 var methodCall = try call.methodCall(native)
-                if let members = request.operation.bodyMembers {
-                    methodCall.body = request.body
+                if let members = operation.bodyMembers {
+                    methodCall.body = body
                     methodCall.bodyMembers = members
                 }
                 let result = try await gateway.call(methodCall, native.form)
@@ -101,27 +102,6 @@ struct API {
         }
         guard ContentType.isJSON(head.fields.text(.contentType)) else { throw .noJSON }
     }
-}
-
-/// What becomes of a request.
-struct RequestPlan: Sendable {
-    enum Next: Sendable {
-        /// It is carried out when its body is complete.
-        case carryOut(Operation, PathParameters)
-        case reject(HTTPError)
-    }
-
-    /// The operation to count.
-    let operation: Operation?
-    let next: Next
-}
-
-/// A complete request.
-struct Request: Sendable {
-    let head: RequestHead
-    let operation: Operation
-    let path: PathParameters
-    let body: [UInt8]
 }
 
 extension Routing {

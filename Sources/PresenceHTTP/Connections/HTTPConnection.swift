@@ -30,7 +30,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         /// For a request, or for the rest of its head.
         case waiting
         /// For the rest of the body of a request that will be carried out.
-        case receiving(RequestHead, Operation, PathParameters)
+        case receiving(RequestHead, RequestPlan.Action)
         /// For the rest of the body of a request that is rejected. Nil: it has been answered.
         case discarding(RequestHead, HTTPError?)
         /// For the response.
@@ -45,18 +45,11 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         case closed
     }
 
-    /// What all connections share.
-    struct Shared: Sendable {
-        let api: API
-        let connections: ConnectionLimiter
-        let loop: TaskLoop
-    }
-
     private static let lingerSeconds = 2
 
     private let shared: Shared
-    private var limits: HTTPLimits { shared.api.limits }
-    private var counters: HTTPCounters { shared.api.counters }
+    private var limits: HTTPLimits { shared.application.limits }
+    private var counters: HTTPCounters { shared.application.counters }
     var place = ConnectionPlace<HTTPConnection>()
     private var context: ChannelHandlerContext?
     private var phase = Phase.waiting
@@ -76,7 +69,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
 
     init(_ shared: Shared) {
         self.shared = shared
-        input = RequestInput(shared.api.limits.request)
+        input = RequestInput(shared.application.limits.request)
     }
 
     // MARK: - The connection
@@ -254,8 +247,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
             if case .receiving = phase { body.append(contentsOf: part.readableBytesView) }
         case .end:
             switch phase {
-            case .receiving(let head, let operation, let path):
-                carryOut(Request(head: head, operation: operation, path: path, body: body))
+            case .receiving(let head, let action): carryOut(action, head)
             case .discarding(let head, let error?): reject(error, head)
             case .discarding(let head, nil): endResponse(closes: shouldClose(after: head))
             case .waiting, .carryingOut, .writing, .streaming, .finishing, .lingering, .closed:
@@ -270,7 +262,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         requestsLeft = max(0, requestsLeft - 1)
         setDeadline(limits.requestSeconds)
         counters.begin()
-        let plan = shared.api.plan(for: head)
+        let plan = shared.application.plan(for: head)
         uncounted = .some(plan.operation)
         let isTooLarge =
             if case .length(let length) = head.framing { length > limits.bodyBytesMax } else {
@@ -288,8 +280,8 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
             // Before it sends the body. It may all the same: then that is discarded.
             writeWhole(error.response, head, closes: !head.keepsConnection)
             phase = .discarding(head, nil)
-        case .carryOut(let operation, let path):
-            phase = .receiving(head, operation, path)
+        case .carryOut(let action):
+            phase = .receiving(head, action)
             guard head.awaitsContinue, input.isEmpty else { return }
             writeAndFlush(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
         }
@@ -307,7 +299,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         switch phase {
         // Another response would be taken for that to the next request.
         case .discarding(_, nil): endResponse(closes: true)
-        case .discarding(let head, _), .receiving(let head, _, _):
+        case .discarding(let head, _), .receiving(let head, _):
             reject(error, head, closes: true)
         case .waiting, .carryingOut, .writing, .streaming, .finishing, .lingering, .closed:
             counters.begin()
@@ -320,17 +312,18 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         head?.keepsConnection != true || counters.connections > limits.connectionsToShed
     }
 
-    private func carryOut(_ request: Request) {
+    private func carryOut(_ action: @escaping RequestPlan.Action, _ head: RequestHead) {
         precondition(task == nil, "two requests of one connection at once")
-        body = []
+        let body = body
+        self.body = []
         deadline?.cancel()
-        phase = .carryingOut(request.head)
+        phase = .carryingOut(head)
         shared.connections.endWaiting(self)
         guard let context else { return }
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         shared.connections.beginTask()
         task = shared.loop.task { [shared] in
-            let response = await shared.api.respond(to: request)
+            let response = await action(body)
             if let stream = bound.value.begin(response) {
                 do {
                     try await stream(StreamWriter(bound))
@@ -359,7 +352,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         count(response.status)
         let framing = ResponseFraming(
             of: response, to: head, closes: shouldClose(after: head))
-        write(framing.head(of: response, date: shared.api.date.text))
+        write(framing.head(of: response, date: shared.application.date.text))
         if case .stream(let stream) = response.body, framing.hasBody {
             phase = .streaming(framing)
             context.flush()
@@ -392,7 +385,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     private func writeWhole(_ response: Response, _ head: RequestHead?, closes: Bool) {
         count(response.status)
         let framing = ResponseFraming(of: response, to: head, closes: closes)
-        var bytes = framing.head(of: response, date: shared.api.date.text)
+        var bytes = framing.head(of: response, date: shared.application.date.text)
         var outgoing = OutgoingResponse(response.body, framing)
         while let part = outgoing.next() { bytes.writeImmutableBuffer(part) }
         writeAndFlush(bytes)

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Other pages in the same browser can send requests here, too. A page of another host name whose
 /// address is loopback is rejected by `Host`, and a command of another page by `Origin`.
-final class DemoPages: Sendable {
+final class DemoPages: HTTPApplication {
     /// What is known when the service is ready.
     private struct Places: Sendable {
         /// Values of `Host` for which the pages are served.
@@ -13,11 +13,25 @@ final class DemoPages: Sendable {
         let files: FileSet
     }
 
+    let limits: HTTPLimits
+    let counters = HTTPCounters()
+    let date: DateField
     private let places = Mutex<Places?>(nil)
     private let kill: @Sendable (@escaping @Sendable (Int64) -> Void) -> Void
 
-    init(kill: @escaping @Sendable (@escaping @Sendable (Int64) -> Void) -> Void) {
+    init(
+        _ date: DateField, connectionsMax: Int = 64,
+        kill: @escaping @Sendable (@escaping @Sendable (Int64) -> Void) -> Void
+    ) {
+        self.date = date
         self.kill = kill
+        var limits = HTTPLimits()
+        limits.isForOneUser = true
+        limits.connectionsMax = connectionsMax
+        limits.bodyBytesMax = 1_024
+        limits.lineBytesMax = 4_096
+        (limits.requestSeconds, limits.progressSeconds, limits.idleSeconds) = (60, 60, 60)
+        self.limits = limits
     }
 
     /// Serves the pages from now on, for clients that connect to the service at an address with a
@@ -39,23 +53,37 @@ final class DemoPages: Sendable {
         places.withLock { $0 = Places(hosts: hosts, files: FileSet(files, fields)) }
     }
 
-    /// Calls `write` with the response, perhaps later and on another thread.
-    func respond(to head: RequestHead, _ write: @escaping @Sendable (Response) -> Void) {
+    func plan(for head: RequestHead) -> RequestPlan {
         do throws(HTTPError) {
             guard let places = places.withLock({ $0 }) else { throw .starting }
             guard let host = head.fields.text(.host)?.lowercased(), places.hosts.contains(host)
             else { throw .otherHost(than: places.hosts[0]) }
             guard let path = head.target.path else { throw .invalidTarget }
-            guard path == "/kill" else { return write(try places.files.page(path, head)) }
+            guard path == "/kill" else {
+                let page = try places.files.page(path, head)
+                return RequestPlan { _ in page }
+            }
             guard head.method == .post else { throw .methodNotAllowed([.post]) }
             guard head.fields.text(.origin) == "http://\(host)" else { throw .otherOrigin }
-            kill { milliseconds in
-                let body = ByteBuffer(string: #"{"milliseconds":\#(milliseconds)}"#)
-                write(.json(.buffer(body)))
-            }
+            return RequestPlan { [self] _ in await killService() }
         } catch {
-            write(error.response)
+            return RequestPlan(rejecting: error)
         }
+    }
+
+    /// Waits until the service is ready again.
+    private func killService() async -> Response {
+        let times = AsyncStream<Int64> { ready in
+            kill { milliseconds in
+                ready.yield(milliseconds)
+                ready.finish()
+            }
+        }
+        for await milliseconds in times {
+            return .json(.buffer(ByteBuffer(string: #"{"milliseconds":\#(milliseconds)}"#)))
+        }
+        // The client has disconnected, and does not get this.
+        return HTTPError.starting.response
     }
 
     /// Nothing but what the pages have: no script within a page, and no other server.

@@ -22,15 +22,11 @@ public final class DemoServer: Sendable {
         kill: @escaping @Sendable (_ whenReady: @escaping @Sendable (Int64) -> Void) -> Void
     ) throws(HTTPStartError) {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let pages = DemoPages(kill: kill)
-        let date = DateField(wallMilliseconds)
-        let connections = DemoConnections(on: group.next())
+        let pages = DemoPages(DateField(wallMilliseconds), kill: kill)
+        let shared = HTTPConnection.Shared(pages, on: group.next())
         let place = HTTPPlace(host: "127.0.0.1", port: port)
         listener = try HTTPListener(place, isSecure: false, on: group) { channel in
-            try channel.pipeline.syncOperations.addHandlers([
-                IdleStateHandler(allTimeout: .seconds(60)),
-                DemoConnection(pages, date, connections),
-            ])
+            try channel.pipeline.syncOperations.addHandler(HTTPConnection(shared))
         }
         self.pages = pages
     }
