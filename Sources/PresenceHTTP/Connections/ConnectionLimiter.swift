@@ -4,8 +4,7 @@ import NIOCore
 /// The API's connections, on their event loop.
 final class ConnectionLimiter: Sendable {
     private final class Box {
-        var table: ConnectionTable<HTTPConnection>
-        var open: [ObjectIdentifier: HTTPConnection] = [:]
+        var open: OpenConnections<HTTPConnection>
         /// Requests that are being carried out.
         var taskCount = 0
         var whenDrained: EventLoopPromise<Void>?
@@ -14,7 +13,7 @@ final class ConnectionLimiter: Sendable {
         var isTurnScheduled = false
 
         init(_ limits: HTTPLimits) {
-            table = ConnectionTable(
+            open = OpenConnections(
                 connectionsMax: limits.connectionsMax,
                 perNetworkMax: limits.connectionsPerAddressMax)
         }
@@ -39,17 +38,24 @@ final class ConnectionLimiter: Sendable {
 
     /// Adds a connection, and closes one if that exceeds a limit.
     func enter(_ connection: HTTPConnection, from address: SocketAddress?) {
-        box.value.open[ObjectIdentifier(connection)] = connection
-        box.value.table.enter(connection, from: address?.clientNetwork)?.closeToMakeRoom()
+        let network = address?.clientNetwork
+        connection.slot = box.value.open.enter(connection, from: network)
+        box.value.open.excess(from: network)?.closeToMakeRoom()
     }
 
     func leave(_ connection: HTTPConnection) {
-        box.value.open[ObjectIdentifier(connection)] = nil
-        box.value.table.leave(connection)
+        guard let slot = connection.slot else { return }
+        connection.slot = nil
+        box.value.open.leave(slot)
     }
 
-    func beginWaiting(_ connection: HTTPConnection) { box.value.table.beginWaiting(connection) }
-    func endWaiting(_ connection: HTTPConnection) { box.value.table.endWaiting(connection) }
+    func beginWaiting(_ connection: HTTPConnection) {
+        if let slot = connection.slot { box.value.open.beginWaiting(slot) }
+    }
+
+    func endWaiting(_ connection: HTTPConnection) {
+        if let slot = connection.slot { box.value.open.endWaiting(slot) }
+    }
 
     func beginTask() { box.value.taskCount += 1 }
 
@@ -91,7 +97,7 @@ final class ConnectionLimiter: Sendable {
 
     /// Closes all connections. The promise succeeds when no request is being carried out.
     func closeAll(_ promise: EventLoopPromise<Void>) {
-        for connection in Array(box.value.open.values) { connection.close() }
+        for connection in box.value.open.all { connection.close() }
         box.value.whenDrained = promise
         box.value.drainIfDone()
     }

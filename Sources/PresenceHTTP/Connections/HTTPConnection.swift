@@ -22,7 +22,7 @@
 import NIOCore
 import TaskLoops
 
-final class HTTPConnection: ChannelInboundHandler, TableConnection {
+final class HTTPConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -50,7 +50,8 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     private let shared: Shared
     private var limits: HTTPLimits { shared.application.limits }
     private var counters: HTTPCounters { shared.application.counters }
-    var place = ConnectionPlace<HTTPConnection>()
+    /// Its slot in `OpenConnections`, while it is there.
+    var slot: Int?
     private var context: ChannelHandlerContext?
     private var phase = Phase.waiting
     private(set) var input: RequestInput
@@ -107,6 +108,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         close()
     }
 
+    /// Closes it now. It has left the others before this returns.
     func closeToMakeRoom() {
         counters.connectionDisplaced()
         close()
