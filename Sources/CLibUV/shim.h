@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -83,6 +84,12 @@ static inline int cuv_pin(int process, int processor) {
     if (processor < 0 || processor >= 1024) { errno = EINVAL; return -1; }
     mask[processor / 8] = (unsigned char)(1 << (processor % 8));
     return sched_setaffinity(process, sizeof mask, mask);
+}
+
+// For a child: it closes what it has inherited, from this descriptor on.
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+static inline int cuv_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
 // Threads: the name of the calling one, its CPU time, and waiting for the end of another one.

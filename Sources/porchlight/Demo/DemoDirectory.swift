@@ -1,4 +1,5 @@
 import CommandSupport
+import CoreFoundation
 import Foundation
 
 /// Where the demo has its data.

@@ -1,5 +1,6 @@
 import CommandSupport
 import Dispatch
+import EventLoop
 import Foundation
 import Synchronization
 
@@ -73,11 +74,16 @@ final class DemoService: Sendable {
         let environment = ProcessInfo.processInfo.environment.filter {
             !$0.key.hasPrefix("PORCHLIGHT_")
         }
-        let process = try ChildProcess(
-            [program, "serve", "--until-input-ends", "--listen", service, "--http", http] + options,
-            environment: environment)
-        state.withLock { $0.process = process }
-        return process
+        let words = [
+            program, "serve", "--until-input-ends", "--listen", service, "--http", http,
+        ]
+        do throws(UVError) {
+            let process = try ChildProcess(words + options, environment: environment)
+            state.withLock { $0.process = process }
+            return process
+        } catch {
+            throw CommandError("\(program) cannot be started (\(error)).")
+        }
     }
 
     /// Kills it, as kill -9 does. Thread-safe.
