@@ -83,7 +83,8 @@ let package = Package(
             dependencies: ["Containers", "EventLoop", "Outboxes", "PresenceCore"],
             swiftSettings: strict),
         .target(
-            name: "PresenceWire", dependencies: ["CSimdJSON", "Containers", "PresenceCore"],
+            name: "PresenceWire",
+            dependencies: ["CSimdJSON", "Containers", "HTTPValues", "PresenceCore"],
             swiftSettings: strict),
         .target(
             name: "Passwords",
@@ -176,8 +177,9 @@ let package = Package(
         .target(
             name: "PresenceHTTP",
             dependencies: [
-                "CEmbeddedFiles", "Containers", "PresenceCore", "PresenceGateway", "PresenceServer",
-                "PresenceTokens", "PresenceWire", "PrometheusText", "TLSSessions", "TaskLoops",
+                "CEmbeddedFiles", "Containers", "HTTPValues", "PresenceCore", "PresenceGateway",
+                "PresenceServer", "PresenceTokens", "PresenceWire", "PrometheusText", "TLSSessions",
+                "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -29,7 +29,7 @@ public struct OutgoingURL: Hashable, Sendable {
     public init(_ text: String) throws(OutgoingURLError) {
         let bytes = Array(text.utf8)
         let schemes = [(false, "http://"), (true, "https://")]
-        let begin = bytes.prefix(8).map(Self.lowercased)
+        let begin = bytes.prefix(8).lowercasedASCII
         guard let scheme = schemes.first(where: { begin.starts(with: $0.1.utf8) }) else {
             throw .scheme
         }
@@ -59,7 +59,7 @@ public struct OutgoingURL: Hashable, Sendable {
         let afterHost = authority[end...].dropFirst(isBracketed ? 1 : 0)
         guard !host.isEmpty else { throw .noHost }
         guard host.allSatisfy(isBracketed ? isOfAddress : isOfHost) else { throw .host }
-        let name = String(decoding: host.map(lowercased), as: UTF8.self)
+        let name = String(decoding: host.lowercasedASCII, as: UTF8.self)
         guard !afterHost.isEmpty else { return (name, nil) }
         guard afterHost.first == UInt8(ascii: ":"), let port = port(afterHost.dropFirst()) else {
             throw .port
@@ -82,8 +82,8 @@ public struct OutgoingURL: Hashable, Sendable {
         var rest = part
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(hexDigit),
-                    let low = rest.popFirst().flatMap(hexDigit)
+                guard let high = rest.popFirst()?.hexValue,
+                    let low = rest.popFirst()?.hexValue
                 else { throw .percent }
                 decoded.append(high << 4 | low)
             } else {
@@ -100,41 +100,22 @@ public struct OutgoingURL: Hashable, Sendable {
 // MARK: Characters (RFC 3986, 3.2.2 to 3.4)
 
 extension OutgoingURL {
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
-    }
-
     /// Nil: not 1 to 65535.
     private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
-        guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
-            return nil
-        }
+        guard digits.allSatisfy(\.isDigit) else { return nil }
         return UInt16(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
     }
 
     private static func isOfHost(_ byte: UInt8) -> Bool {
-        isLetterOrDigit(byte) || "-._".utf8.contains(byte)
+        byte.isLetterOrDigit || "-._".utf8.contains(byte)
     }
 
     private static func isOfAddress(_ byte: UInt8) -> Bool {
-        hexDigit(byte) != nil || ":.".utf8.contains(byte)
+        byte.hexValue != nil || ":.".utf8.contains(byte)
     }
 
     private static func isOfTarget(_ byte: UInt8) -> Bool {
-        isLetterOrDigit(byte) || "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
     }
 }
 

@@ -10,7 +10,7 @@ public enum RetryAfter: Hashable, Sendable {
     /// Nil if the text is neither a number of seconds nor a date in the current format
     /// (IMF-fixdate).
     public init?(_ text: String) {
-        if !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
+        if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
             self = .seconds(Int(text) ?? .max)
         } else if let time = Self.time(ofDate: Array(text.utf8)) {
             self = .at(time)
@@ -57,7 +57,7 @@ public enum RetryAfter: Hashable, Sendable {
     private static func fits(_ byte: UInt8, _ layout: UInt8) -> Bool {
         switch layout {
         case UInt8(ascii: "."): true
-        case UInt8(ascii: "0"): 0x30...0x39 ~= byte
+        case UInt8(ascii: "0"): byte.isDigit
         default: byte == layout
         }
     }

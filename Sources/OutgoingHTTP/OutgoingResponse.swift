@@ -1,3 +1,5 @@
+import HTTPValues
+
 /// A response, of any status.
 public struct OutgoingResponse: Sendable {
     /// Its status.
@@ -15,12 +17,8 @@ public struct OutgoingResponse: Sendable {
 
     /// The value of a header; the first if there are several.
     public func header(_ name: String) -> String? {
-        let name = name.utf8.map(Self.lowercased)
+        let name = name.utf8.lowercasedASCII
         return headers.first { $0.name == name }?.value
-    }
-
-    static func lowercased(_ byte: UInt8) -> UInt8 {
-        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
     }
 }
 
@@ -107,7 +105,7 @@ struct ResponseCollector {
         guard let first = line.first, !isSpace(first),
             let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex
         else { return nil }
-        let name = line[..<colon].map(OutgoingResponse.lowercased)
+        let name = line[..<colon].lowercasedASCII
         let value = line[(colon + 1)...].drop(while: isSpace)
         return (name, String(decoding: value, as: UTF8.self))
     }

@@ -1,3 +1,5 @@
+import HTTPValues
+
 /// The headers of a request as libcurl takes them.
 enum RequestHeaders {
     /// What libcurl would add by itself. `Expect` would make it wait for a receiver to agree.
@@ -10,7 +12,8 @@ enum RequestHeaders {
         var lines: [String] = []
         var rest = Set(defaults.map { $0.lowercased() })
         for (name, value) in headers {
-            guard !name.isEmpty, name.utf8.allSatisfy(isOfName), value.utf8.allSatisfy(isOfValue)
+            guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenByte),
+                value.utf8.allSatisfy(isOfValue)
             else { throw .cannotSend("the header \(name.filter(\.isLetter)) is invalid") }
             // Without a value, libcurl takes a colon for "do not send this".
             lines.append(value.isEmpty ? "\(name);" : "\(name): \(value)")
@@ -19,17 +22,7 @@ enum RequestHeaders {
         return lines + defaults.filter { rest.contains($0.lowercased()) }.map { "\($0):" }
     }
 
-    // RFC 9110, 5.6.2 and 5.5.
-
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
-
+    /// RFC 9110, 5.5.
     private static func isOfValue(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "\t") || byte >= 0x20 && byte != 0x7F
     }

@@ -1,3 +1,4 @@
+import HTTPValues
 import NIOCore
 import PresenceGateway
 import PresenceTokens
@@ -118,7 +119,7 @@ enum BearerKey {
         guard let field, let space = field.firstIndex(of: UInt8(ascii: " ")),
             field[..<space].lowercasedASCII.elementsEqual("bearer".utf8)
         else { return nil }
-        return field[space...].withoutBlanks
+        return Array(field[space...].withoutBlanks)
     }
 }
 
@@ -126,8 +127,7 @@ enum ContentType {
     /// Whether the media type is JSON, in any case and with any parameters.
     static func isJSON(_ field: String?) -> Bool {
         guard let field else { return false }
-        let type = field.split(separator: ";", omittingEmptySubsequences: false)[0]
-        let words = type.split { $0 == " " || $0 == "\t" }
-        return words.count == 1 && words[0].utf8.lowercasedASCII == Array("application/json".utf8)
+        let type = Array(field.utf8).prefix { $0 != UInt8(ascii: ";") }.withoutBlanks
+        return type.lowercasedASCII.elementsEqual("application/json".utf8)
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import HTTPValues
 import NIOCore
 
 /// Files that are served unchanged, with the same header fields.
@@ -63,7 +64,7 @@ struct FileSet: Sendable {
     /// so a proxy that compressed the file may have weakened the tag).
     private static func isNamed(_ tag: [UInt8], by field: [UInt8]?) -> Bool {
         (field ?? []).split(separator: UInt8(ascii: ",")).contains { element in
-            let name = element.withoutBlanks
+            let name = Array(element.withoutBlanks)
             return name == tag || name == Array("W/".utf8) + tag || name == [UInt8(ascii: "*")]
         }
     }

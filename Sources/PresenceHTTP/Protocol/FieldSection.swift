@@ -1,3 +1,5 @@
+import HTTPValues
+
 /// The fields of a head, or those behind a chunked body, line by line (RFC 9110, 5; RFC 9112, 5).
 ///
 /// All of them are checked; only the values of names in `FieldName` are kept.
@@ -70,7 +72,7 @@ struct FieldSection: Sendable {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
             line[..<colon].allSatisfy({ $0.isTokenByte })
         else { throw .malformed("A field must be `Name: value`, without a space in the name.") }
-        let value = line[(colon + 1)...].withoutBlanks
+        let value = Array(line[(colon + 1)...].withoutBlanks)
         guard value.allSatisfy(Self.isValueByte) else {
             throw .malformed("The value of a field must not contain NUL, CR, VT or FF.")
         }
@@ -110,13 +112,13 @@ struct FieldSection: Sendable {
     /// The length that a field states: once, or several times the same.
     private static func length(_ value: [UInt8]) throws(HTTPError) -> [UInt8] {
         let lengths = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-            .map { $0.withoutBlanks }
+            .map(\.withoutBlanks)
         guard let first = lengths.first, lengths.allSatisfy({ $0 == first }) else {
             throw .severalLengths
         }
         guard 1...20 ~= first.count, first.allSatisfy({ $0.isDigit }) else {
             throw .malformed("`Content-Length` must be a number.")
         }
-        return first
+        return Array(first)
     }
 }

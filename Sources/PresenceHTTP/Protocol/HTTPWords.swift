@@ -1,5 +1,7 @@
 // The words of HTTP that the API uses: methods, statuses and names of fields.
 
+import HTTPValues
+
 /// A registered method that servers may be sent (RFC 9110, 9; RFC 5789; QUERY).
 enum HTTPMethod: String, CaseIterable, Sendable {
     case connect = "CONNECT"
@@ -105,52 +107,5 @@ enum FieldName: String, CaseIterable, Sendable {
     init?(_ bytes: some Sequence<UInt8>) {
         guard let name = Self.byBytes[Array(bytes).lowercasedASCII] else { return nil }
         self = name
-    }
-}
-
-extension Sequence<UInt8> {
-    /// The bytes with the letters A to Z in lower case, and no others changed: what Unicode takes
-    /// for the same letter is another one here.
-    var lowercasedASCII: [UInt8] {
-        map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
-    }
-}
-
-extension UInt8 {
-    /// Whether a token may contain it (RFC 9110, 5.6.2).
-    var isTokenByte: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: Self.tokenMarks.contains(self)
-        }
-    }
-
-    /// Whether it is a space or a tab.
-    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-
-    /// Whether it is a decimal digit.
-    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
-
-    /// Its value as a hexadecimal digit; nil if it is none.
-    var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-
-    private static let tokenMarks = Array("!#$%&'*+-.^_`|~".utf8)
-}
-
-extension Collection<UInt8> where SubSequence: Collection<UInt8> {
-    /// The bytes without the spaces and tabs at both ends.
-    var withoutBlanks: [UInt8] {
-        var bytes = Array(self)
-        while bytes.last?.isBlank == true { bytes.removeLast() }
-        return Array(bytes.drop { $0.isBlank })
     }
 }

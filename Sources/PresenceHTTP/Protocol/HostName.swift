@@ -1,3 +1,4 @@
+import HTTPValues
 import NIOCore
 
 /// The host by which a client addresses the API: the value of `Host`, without the port (RFC 9110,
@@ -72,10 +73,7 @@ struct HostName: Hashable, Sendable {
                 guard rest.popFirst()?.hexValue != nil, rest.popFirst()?.hexValue != nil else {
                     return false
                 }
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                continue
-            default: guard marks.contains(byte) else { return false }
+            default: guard byte.isLetterOrDigit || marks.contains(byte) else { return false }
             }
         }
         return true

@@ -1,3 +1,5 @@
+import HTTPValues
+
 /// The request line and the fields of a request.
 struct RequestHead: Sendable {
     /// How long the body is.

@@ -9,6 +9,7 @@
 // Nothing is kept of a request but the fields that the API uses and the line that is not complete.
 // A body is handed on as it arrives.
 
+import HTTPValues
 import NIOCore
 
 /// The bounds of a request.

@@ -1,3 +1,5 @@
+import HTTPValues
+
 /// What `+` means, besides `%20` for a space.
 enum PlusSign: Sendable {
     /// In a path it is a plus.

@@ -1,3 +1,5 @@
+import HTTPValues
+
 /// The fields of a request for a WebSocket, as far as they matter.
 struct UpgradeFields {
     private(set) var hostCount = 0
@@ -16,8 +18,8 @@ struct UpgradeFields {
     mutating func take(_ line: ArraySlice<UInt8>) throws(UpgradeError) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .malformed }
         let name = line[..<colon]
-        guard !name.isEmpty, name.allSatisfy(Self.isTokenByte) else { throw .malformed }
-        let value = Self.trimmed(line[(colon + 1)...])
+        guard !name.isEmpty, name.allSatisfy(\.isTokenByte) else { throw .malformed }
+        let value = line[(colon + 1)...].withoutBlanks
         switch String(decoding: name, as: UTF8.self).lowercased() {
         case "host":
             hostCount += 1
@@ -48,40 +50,22 @@ struct UpgradeFields {
         }
     }
 
-    /// RFC 9110, 5.6.2.
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
-
     /// A name or an address, with or without a port: the bytes of RFC 3986, 3.2.2. Not empty.
     private static func isHost(_ value: ArraySlice<UInt8>) -> Bool {
         !value.isEmpty
             && value.allSatisfy { byte in
-                isTokenByte(byte) && !"#^`|".utf8.contains(byte) || "()[]:;,=".utf8.contains(byte)
+                byte.isTokenByte && !"#^`|".utf8.contains(byte) || "()[]:;,=".utf8.contains(byte)
             }
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
-    }
-
-    private static func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var value = value.drop(while: isBlank)
-        while let last = value.last, isBlank(last) { value.removeLast() }
-        return value
     }
 
     /// The tokens of a list. Empty ones are ignored: RFC 9110, 5.6.1.
     private static func list(_ value: ArraySlice<UInt8>) throws(UpgradeError) -> [ArraySlice<UInt8>]
     {
-        let words = value.split(separator: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
+        let words = value.split(separator: UInt8(ascii: ",")).map(\.withoutBlanks).filter {
+            !$0.isEmpty
+        }
         // `Upgrade` may have a version: `websocket/13`.
-        for word in words where !word.allSatisfy({ isTokenByte($0) || $0 == UInt8(ascii: "/") }) {
+        for word in words where !word.allSatisfy({ $0.isTokenByte || $0 == UInt8(ascii: "/") }) {
             throw .malformed
         }
         return words

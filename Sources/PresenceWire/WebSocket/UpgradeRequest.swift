@@ -2,6 +2,7 @@
 // caches read differently is rejected and not interpreted. Unknown fields are ignored.
 
 internal import Containers
+import HTTPValues
 
 /// A valid request for a WebSocket.
 public struct UpgradeRequest: Hashable, Sendable {
@@ -91,12 +92,8 @@ public struct UpgradeRequest: Hashable, Sendable {
         guard version != Array("HTTP/1.1".utf8) else { return }
         let isVersion =
             version.count == 8 && version.starts(with: "HTTP/".utf8)
-            && isDigit(version[5]) && version[6] == UInt8(ascii: ".") && isDigit(version[7])
+            && version[5].isDigit && version[6] == UInt8(ascii: ".") && version[7].isDigit
         throw isVersion ? .httpVersion : .malformed
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
     /// The target without its query.
