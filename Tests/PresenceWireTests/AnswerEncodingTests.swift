@@ -184,14 +184,26 @@ import Testing
 
     @Test func `counters, in their order`() {
         let fields = [StatsField("connections", 3), StatsField("outboxBytes", -15)]
-        let text = body { $0.appendStatsBody(fields, to: .integer(1)) }
+        let text = response(to: .integer(1), .stats(fields))
         #expect(text == expected(#"{"connections":3,"outboxBytes":-15}"#))
-        #expect(body { $0.appendStatsBody([], to: .integer(1)) } == expected("{}"))
+        #expect(response(to: .integer(1), .stats([])) == expected("{}"))
     }
 
     @Test func `a text`() {
-        let text = body { $0.appendTextBody(Array("a{b=\"c\"} 1\n".utf8), to: .integer(1)) }
+        let text = response(to: .integer(1), .metrics(Array("a{b=\"c\"} 1\n".utf8)))
         #expect(text == expected(#"{"text":"a{b=\"c\"} 1\n"}"#))
+    }
+
+    @Test(arguments: [true, false])
+    func `a change of a password`(hadPassword: Bool) {
+        let set = response(to: .integer(1), .passwordSet(replaced: hadPassword))
+        #expect(set == expected(#"{"replaced":\#(hadPassword)}"#))
+        let removed = response(to: .integer(1), .passwordRemoved(hadPassword))
+        #expect(removed == expected(#"{"removed":\#(hadPassword)}"#))
+    }
+
+    private func response(to id: RequestID, _ answer: QuestionAnswer) -> String? {
+        body { $0.appendResponse(to: id) { $0.appendResult(answer, in: Effects()) } }
     }
 
     @Test(
@@ -210,8 +222,7 @@ import Testing
             .loggedOut, to: .none, in: Effects(), settings: Settings())
         bytes.appendErrorBody(Rejection(.forbidden), to: .none, in: Effects())
         bytes.appendErrorBody(EnvelopeError(.unknownMethod), to: .none)
-        bytes.appendStatsBody([StatsField("connections", 3)], to: .none)
-        bytes.appendTextBody([1], to: .none)
+        bytes.appendResponse(to: .none) { $0.appendResult(.metrics([1]), in: Effects()) }
         #expect(outcome == .appended)
         #expect(bytes == [9])
     }

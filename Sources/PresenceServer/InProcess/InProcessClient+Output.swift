@@ -50,24 +50,16 @@ extension InProcessClient {
 
     private func answer(_ id: ID, _ answer: QuestionAnswer, in effects: borrowing Effects) {
         guard slots.isInUse(id) else { return }
-        var bytes: [UInt8] = []
-        switch answer {
-        case .stats(let fields):
-            bytes.appendStatsResult(fields)
-            return complete(id, .stats(fields, result: ResultBytes(bytes, meter)))
-        case .metrics(let text):
+        if case .metrics(let text) = answer {
             return complete(id, .text(ResultBytes(text, meter)))
-        case .why(let report, let subscriber, let publisher):
-            bytes.appendWhyResult(
-                report, subscriber: subscriber, publisher: publisher, in: effects)
-        case .top(let report):
-            bytes.appendTopResult(report, in: effects)
-        case .passwordSet(let replaced):
-            bytes.appendPasswordResult("replaced", replaced)
-        case .passwordRemoved(let removed):
-            bytes.appendPasswordResult("removed", removed)
         }
-        complete(id, .result(ResultBytes(bytes, meter)))
+        var bytes: [UInt8] = []
+        bytes.appendResult(answer, in: effects)
+        let result = ResultBytes(bytes, meter)
+        if case .stats(let fields) = answer {
+            return complete(id, .stats(fields, result: result))
+        }
+        complete(id, .result(result))
     }
 
     private func take(

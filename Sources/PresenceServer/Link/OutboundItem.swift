@@ -169,18 +169,6 @@ struct FeedShare: Sendable {
     var isNewest = false
 }
 
-/// The answer to a question about the service, or to a change of a password.
-enum QuestionAnswer: Sendable {
-    case stats([StatsField])
-    case metrics([UInt8])
-    case why(WhyReport, subscriber: [UInt8], publisher: [UInt8])
-    case top(TopReport)
-    /// The password is set; whether there was another.
-    case passwordSet(replaced: Bool)
-    /// The password is removed; whether there was one.
-    case passwordRemoved(Bool)
-}
-
 /// What has become of the credentials of an XMPP client, if they were not rejected.
 enum CredentialAnswer: Sendable {
     /// Accounts are not proved.

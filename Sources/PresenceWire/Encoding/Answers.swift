@@ -47,50 +47,7 @@ extension [UInt8] {
         precondition(fit == nil, "a result that exceeds no bound")
     }
 
-    /// Appends the response to `stats`.
-    public mutating func appendStatsBody(_ fields: [StatsField], to id: RequestID) {
-        appendResponse(to: id) { $0.appendStatsResult(fields) }
-    }
-
-    /// Appends the `result` of the response to `stats`.
-    public mutating func appendStatsResult(_ fields: [StatsField]) {
-        append("{")
-        appendFields(fields)
-        append("}")
-    }
-
-    /// Appends the response to `metrics`: one string.
-    public mutating func appendTextBody(_ text: [UInt8], to id: RequestID) {
-        appendResponse(to: id) {
-            $0.append(#"{"text":"#)
-            $0.appendString(text.span)
-            $0.append("}")
-        }
-    }
-
-    /// Appends the body of the response to a change of a password, unless the request has no id.
-    public mutating func appendPasswordBody(
-        _ field: StaticString, _ value: Bool, to id: RequestID
-    ) {
-        appendResponse(to: id) { $0.appendPasswordResult(field, value) }
-    }
-
-    /// Appends the `result` of the response to a change of a password: whether there was one.
-    public mutating func appendPasswordResult(_ field: StaticString, _ value: Bool) {
-        append(#"{""#)
-        append(field)
-        append(value ? #"":true}"# : #"":false}"#)
-    }
-
-    /// Appends a response with this result, unless the request has no `id`.
-    mutating func appendResponse(to id: RequestID, _ appendResult: (inout Self) -> Void) {
-        guard id != .none else { return }
-        beginResponse(to: id)
-        appendResult(&self)
-        append("}")
-    }
-
-    private mutating func beginResponse(to id: RequestID) {
+    mutating func beginResponse(to id: RequestID) {
         append(#"{"jsonrpc":"2.0","id":"#)
         append(id)
         append(#","result":"#)

@@ -63,15 +63,8 @@ public struct SlowReader: Sendable {
 }
 
 extension [UInt8] {
-    /// Appends the response to `top`. Its lists are short, so it always fits into a frame.
-    public mutating func appendTopBody(
-        _ report: TopReport, to id: RequestID, in effects: borrowing Effects
-    ) {
-        appendResponse(to: id) { $0.appendTopResult(report, in: effects) }
-    }
-
-    /// Appends the `result` of the response to `top`.
-    public mutating func appendTopResult(_ report: TopReport, in effects: borrowing Effects) {
+    /// Appends the result of `top`.
+    mutating func append(_ report: TopReport, in effects: borrowing Effects) {
         let source = EventSource(effects)
         append(#"{"time":"#, report.time)
         append(#","milliseconds":"#, report.milliseconds)

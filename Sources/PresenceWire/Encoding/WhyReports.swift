@@ -1,20 +1,10 @@
-public import PresenceCore
+internal import PresenceCore
 
 // The result of `why`: facts that the command turns into sentences.
 
 extension [UInt8] {
-    /// Appends the response to `why`. Its lists are short, so it always fits into a frame.
-    public mutating func appendWhyBody(
-        _ report: WhyReport, subscriber: [UInt8], publisher: [UInt8], to id: RequestID,
-        in effects: borrowing Effects
-    ) {
-        appendResponse(to: id) {
-            $0.appendWhyResult(report, subscriber: subscriber, publisher: publisher, in: effects)
-        }
-    }
-
-    /// Appends the `result` of the response to `why`.
-    public mutating func appendWhyResult(
+    /// Appends the result of `why`.
+    mutating func append(
         _ report: WhyReport, subscriber: [UInt8], publisher: [UInt8], in effects: borrowing Effects
     ) {
         let source = EventSource(effects)

@@ -48,21 +48,7 @@ extension Clients {
         if let client = protocols[slot].client { return client.answer(answer, &self) }
         guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
         send(to: slot) { body in
-            switch answer {
-            case .stats(let fields):
-                body.appendStatsBody(fields, to: id)
-            case .metrics(let text):
-                body.appendTextBody(text, to: id)
-            case .why(let report, let subscriber, let publisher):
-                body.appendWhyBody(
-                    report, subscriber: subscriber, publisher: publisher, to: id, in: effects)
-            case .top(let report):
-                body.appendTopBody(report, to: id, in: effects)
-            case .passwordSet(let replaced):
-                body.appendPasswordBody("replaced", replaced, to: id)
-            case .passwordRemoved(let removed):
-                body.appendPasswordBody("removed", removed, to: id)
-            }
+            body.appendResponse(to: id) { $0.appendResult(answer, in: effects) }
         }
         settle(slot)
     }
