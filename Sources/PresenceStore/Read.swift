@@ -7,22 +7,27 @@ public enum Read: Sendable, Hashable {
     case credential(account: [UInt8])
     /// The card of an account.
     case card(account: [UInt8])
-    /// The contents of messages.
+    /// The contents of messages, for a session.
     case messages(ids: [Int64])
+    /// The contents of messages, for a reader of what is undelivered.
+    case undelivered(ids: [Int64])
 }
 
 /// The answer to a `Read`.
 public struct ReadOutcome: Sendable, Equatable {
-    /// What was read.
+    /// What was read, or why it could not be read now.
+    public typealias Content<Value> = Swift.Result<Value, StoreError>
+
+    /// The content of each kind of question.
     public enum Result: Sendable, Equatable {
         /// The row; nil: the account has none.
-        case credential(CredentialRow?)
+        case credential(Content<CredentialRow?>)
         /// The content; nil: the account has none.
-        case card([UInt8]?)
+        case card(Content<[UInt8]?>)
         /// Those that are stored, in the order of the question.
-        case messages([MessageContentRow])
-        /// It could not be read now.
-        case failed(StoreError)
+        case messages(Content<[MessageContentRow]>)
+        /// The same.
+        case undelivered(Content<[MessageContentRow]>)
     }
 
     /// The token of the question.

@@ -89,18 +89,37 @@ public enum Write: Sendable {
     private static let rowBytes = 512
 }
 
+/// What a write is known by. The store only returns it.
+public struct StoreTicket: Hashable, Sendable {
+    /// Whose write it is.
+    public enum Kind: Sendable {
+        case engine, password, card
+    }
+
+    /// Whose write it is.
+    public let kind: Kind
+    /// Its number among those of its kind.
+    public let number: UInt64
+
+    /// The ticket with this number.
+    public init(_ number: UInt64, of kind: Kind = .engine) {
+        self.kind = kind
+        self.number = number
+    }
+}
+
 /// A write and its ticket.
 public struct Submission: Sendable {
     /// Returned in the outcome.
     ///
     /// Nil for a *lazy* write: no outcome is reported, and the write is retained and retried until
     /// it is stored.
-    public var ticket: UInt64?
+    public var ticket: StoreTicket?
     /// The change.
     public var write: Write
 
     /// Creates a submission.
-    public init(ticket: UInt64? = nil, write: Write) {
+    public init(ticket: StoreTicket? = nil, write: Write) {
         switch write {
         case .putMessage, .putCard, .handOver:
             precondition(ticket != nil, "a write that needs a ticket has none")
@@ -136,12 +155,12 @@ public struct Outcome: Sendable, Equatable {
     }
 
     /// The submission's ticket.
-    public var ticket: UInt64
+    public var ticket: StoreTicket
     /// How it ended.
     public var result: Result
 
     /// Creates an outcome.
-    public init(ticket: UInt64, result: Result) {
+    public init(ticket: StoreTicket, result: Result) {
         self.ticket = ticket
         self.result = result
     }

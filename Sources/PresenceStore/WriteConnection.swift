@@ -131,13 +131,15 @@ internal import GRDBSQLite
         if let failure { throw failure }
     }
 
-    /// The answer to a question, by what is stored.
-    func answer(_ read: Read) throws(StoreError) -> ReadOutcome.Result {
-        let result: Result<ReadOutcome.Result, StoreError> = queue.inDatabase { _ in
+    /// Reads what is stored.
+    func read<Value>(
+        _ read: (WriteStatements) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        let result: Result<Value, StoreError> = queue.inDatabase { _ in
             guard let statements else { preconditionFailure("read on a closed connection") }
             do throws(StoreError) {
                 try faults?.check(.read)
-                return .success(try statements.writes.answer(read))
+                return .success(try read(statements.writes))
             } catch {
                 return .failure(error)
             }

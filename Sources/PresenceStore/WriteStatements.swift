@@ -15,10 +15,10 @@ struct WriteStatements {
     private let removeRelation: PreparedStatement
     private let putVisibility: PreparedStatement
     private let removeVisibility: PreparedStatement
-    private let credentials: CredentialStatements
-    private let cards: CardStatements
+    let credentials: CredentialStatements
+    let cards: CardStatements
     private let devices: DeviceStatements
-    private let messages: MessageStatements
+    let messages: MessageStatements
     private let reserveSequence: PreparedStatement
     private let removeExpiredSubscriptions: PreparedStatement
     private let removeExpiredStatuses: PreparedStatement
@@ -145,18 +145,6 @@ struct WriteStatements {
             removeExpiredStatuses.bind(1, before)
             try removeExpiredStatuses.run()
             try messages.removeExpired(before: before)
-        }
-    }
-
-    /// The answer to a question.
-    func answer(_ read: Read) throws(StoreError) -> ReadOutcome.Result {
-        switch read {
-        case .credential(let account):
-            .credential(try credentials.credential(of: account))
-        case .card(let account):
-            .card(try cards.content(of: account))
-        case .messages(let ids):
-            .messages(try messages.contents(ids))
         }
     }
 

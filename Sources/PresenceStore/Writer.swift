@@ -139,14 +139,33 @@ final class Writer {
     }
 
     private func result(of read: Read) -> ReadOutcome.Result {
-        if case .credential(let account) = read, let row = retained.credential(of: account) {
-            return .credential(row)
+        switch read {
+        case .credential(let account):
+            if let row = retained.credential(of: account) { return .credential(.success(row)) }
+            return .credential(
+                content { rows throws(StoreError) in
+                    try rows.credentials.credential(of: account)
+                })
+        case .card(let account):
+            return .card(
+                content { rows throws(StoreError) in try rows.cards.content(of: account) })
+        case .messages(let ids): return .messages(contents(of: ids))
+        case .undelivered(let ids): return .undelivered(contents(of: ids))
         }
+    }
+
+    private func contents(of ids: [Int64]) -> ReadOutcome.Content<[MessageContentRow]> {
+        content { rows throws(StoreError) in try rows.messages.contents(ids) }
+    }
+
+    private func content<Value>(
+        _ read: (WriteStatements) throws(StoreError) -> Value
+    ) -> ReadOutcome.Content<Value> {
         do throws(StoreError) {
-            return try openConnection().answer(read)
+            return .success(try openConnection().read(read))
         } catch {
             if error.discreditsConnection { closeConnection() }
-            return .failed(error)
+            return .failure(error)
         }
     }
 

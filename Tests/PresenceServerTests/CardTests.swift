@@ -94,14 +94,4 @@ import Testing
         #expect(cards.takeAbandoned().isEmpty)
         #expect(cards.has(alice), "until it is removed")
     }
-
-    @Test func `have tickets of their own`() {
-        for number in [0, 1, 1 << 40] as [UInt64] {
-            let ticket = Cards.ticket(of: number)
-            #expect(Cards.number(of: ticket) == number)
-            #expect(PasswordTasks.number(of: ticket) == nil)
-            #expect(Cards.number(of: PasswordTasks.ticket(of: number)) == nil)
-            #expect(Cards.number(of: number) == nil)
-        }
-    }
 }

@@ -103,12 +103,6 @@ import Testing
         #expect(tasks.storingCount == 0)
     }
 
-    @Test func `have tickets that the engine has not`() {
-        #expect(PasswordTasks.number(of: PasswordTasks.ticket(of: 5)) == 5)
-        #expect(PasswordTasks.number(of: 5) == nil)
-        #expect(PasswordTasks.number(of: Ticket.start.number) == nil)
-    }
-
     @Test func `make decoys that stay with the database`() {
         let tasks = PasswordTasks(stored: StoredPasswords(count: 0, secret: [1, 2]), seed: 7)
         let again = PasswordTasks(stored: StoredPasswords(count: 0, secret: [1, 2]), seed: 8)

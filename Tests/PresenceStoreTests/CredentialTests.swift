@@ -39,22 +39,22 @@ import Testing
 
     @Test func `are put, replaced, removed and read`() throws {
         let store = try start()
-        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(try read("bob", from: store) == .credential(.success(nil)))
         #expect(
             try store.write(
                 .putCredential(row("bob")), .putCredential(row("eve")), into: outcomes)
                 == [.committed, .committed])
-        #expect(try read("bob", from: store) == .credential(row("bob")))
+        #expect(try read("bob", from: store) == .credential(.success(row("bob"))))
         _ = try store.write(.putCredential(row("bob", 9)), into: outcomes)
-        #expect(try read("bob", from: store) == .credential(row("bob", 9)))
+        #expect(try read("bob", from: store) == .credential(.success(row("bob", 9))))
         _ = try store.write(.removeCredential(account: name("bob")), into: outcomes)
-        #expect(try read("bob", from: store) == .credential(nil))
-        #expect(try read("eve", from: store) == .credential(row("eve")))
-        #expect(try read("ev", from: store) == .credential(nil))
+        #expect(try read("bob", from: store) == .credential(.success(nil)))
+        #expect(try read("eve", from: store) == .credential(.success(row("eve"))))
+        #expect(try read("ev", from: store) == .credential(.success(nil)))
         store.stop()
         #expect(try Contents(of: directory.data).passwordCount == 1)
         let again = try start()
-        #expect(try read("eve", from: again) == .credential(row("eve")))
+        #expect(try read("eve", from: again) == .credential(.success(row("eve"))))
         again.stop()
     }
 
@@ -62,7 +62,7 @@ import Testing
         let store = try start()
         let empty = CredentialRow(account: name("bob"))
         _ = try store.write(.putCredential(empty), into: outcomes)
-        #expect(try read("bob", from: store) == .credential(empty))
+        #expect(try read("bob", from: store) == .credential(.success(empty)))
         store.stop()
     }
 
@@ -84,9 +84,9 @@ import Testing
         outcomes.release()
         #expect(
             try [answers.next(), answers.next(), answers.next()] == [
-                ReadOutcome(token: 1, result: .credential(row("bob"))),
-                ReadOutcome(token: 2, result: .credential(nil)),
-                ReadOutcome(token: 3, result: .credential(nil)),
+                ReadOutcome(token: 1, result: .credential(.success(row("bob")))),
+                ReadOutcome(token: 2, result: .credential(.success(nil))),
+                ReadOutcome(token: 3, result: .credential(.success(nil))),
             ])
         store.stop()
     }
@@ -97,8 +97,8 @@ import Testing
             $0.idleMilliseconds = 600_000
         }
         store.submit([Submission(write: .putStatus(StatusRow(account: name("al"), type: 1)))])
-        #expect(try read("bob", from: store) == .credential(nil))
-        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(try read("bob", from: store) == .credential(.success(nil)))
+        #expect(try read("bob", from: store) == .credential(.success(nil)))
         store.stop()
     }
 
@@ -111,7 +111,7 @@ import Testing
         store.stop()
         for token in 0..<100 {
             let expected = ReadOutcome(
-                token: UInt64(token), result: .credential(row("bob")))
+                token: UInt64(token), result: .credential(.success(row("bob"))))
             #expect(try answers.next() == expected)
         }
     }
@@ -121,11 +121,11 @@ import Testing
         let store = try start()
         _ = try store.write(.putCredential(row("bob")), into: outcomes)
         faults.fail(.read, code: code)
-        #expect(try read("bob", from: store) == .failed(StoreError(code: code)))
-        #expect(try read("bob", from: store) == .credential(row("bob")))
+        #expect(try read("bob", from: store) == .credential(.failure(StoreError(code: code))))
+        #expect(try read("bob", from: store) == .credential(.success(row("bob"))))
         #expect(
             try store.write(.putCredential(row("bob", 3)), into: outcomes) == [.committed])
-        #expect(try read("bob", from: store) == .credential(row("bob", 3)))
+        #expect(try read("bob", from: store) == .credential(.success(row("bob", 3))))
         store.stop()
     }
 
@@ -135,9 +135,9 @@ import Testing
         faults.fail(.commitInLog, code: 10 | 4 << 8)
         _ = try store.write(.putCredential(row("bob", 1)), into: outcomes)
         faults.fail(.reopen, code: 14)
-        #expect(try read("bob", from: store) == .failed(StoreError(code: 14)))
+        #expect(try read("bob", from: store) == .credential(.failure(StoreError(code: 14))))
         // The write that was reported as failed has no effect.
-        #expect(try read("bob", from: store) == .credential(row("bob")))
+        #expect(try read("bob", from: store) == .credential(.success(row("bob"))))
         store.stop()
     }
 
@@ -153,12 +153,12 @@ import Testing
             Submission(ticket: 1, write: .reserveSequence(upTo: 1)),
         ])
         _ = try outcomes.next()
-        #expect(try read("bob", from: store) == .credential(nil))
-        #expect(try read("eve", from: store) == .credential(row("eve", 4)))
+        #expect(try read("bob", from: store) == .credential(.success(nil)))
+        #expect(try read("eve", from: store) == .credential(.success(row("eve", 4))))
         #expect(store.counters.retained == 2)
         // The disk recovers.
         _ = try store.write(.reserveSequence(upTo: 2), into: outcomes)
-        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(try read("bob", from: store) == .credential(.success(nil)))
         #expect(store.stop().lostWrites == 0)
         #expect(try Contents(of: directory.data).passwordCount == 1)
     }
@@ -183,7 +183,7 @@ import Testing
                     ? .putCredential(row(account, UInt8(round)))
                     : .removeCredential(account: name(account))
                 let isLazy = Bool.random(using: &random)
-                batch.append(Submission(ticket: isLazy ? nil : ticket, write: write))
+                batch.append(Submission(ticket: isLazy ? nil : StoreTicket(ticket), write: write))
             }
             batch.append(Submission(ticket: 0, write: .reserveSequence(upTo: 0)))
             store.submit(batch)
@@ -192,10 +192,11 @@ import Testing
             try apply(batch, to: &model)
             let answer = try answers.next()
             #expect(answer.token == UInt64(round))
-            if case .failed = answer.result {
+            if case .credential(.failure) = answer.result {
                 failures += 1
             } else {
-                #expect(answer.result == .credential(model[asked]), "seed \(seed) \(round)")
+                #expect(
+                    answer.result == .credential(.success(model[asked])), "seed \(seed) \(round)")
             }
         }
         #expect(failures > 3, "reads failed often enough to show anything")
@@ -255,7 +256,7 @@ import Testing
         }
         try older.close()
         let store = try start()
-        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(try read("bob", from: store) == .credential(.success(nil)))
         #expect(try store.write(.putCredential(row("bob")), into: outcomes) == [.committed])
         store.stop()
     }

@@ -137,11 +137,15 @@ import Testing
         faults.fail(.commit, code: Self.full, after: 1)
         store.submit(
             (UInt64(0)..<6).map { number in
-                Submission(ticket: number, write: put("p\(number)"))
+                Submission(ticket: StoreTicket(number), write: put("p\(number)"))
             })
         #expect(try outcomes.next().map(\.result) == [.committed, .committed])
         let rest = try outcomes.next()
-        #expect(rest == (2..<6).map { Outcome(ticket: $0, result: .failed(StoreError(code: 13))) })
+        #expect(
+            rest
+                == (2..<6).map {
+                    Outcome(ticket: StoreTicket($0), result: .failed(StoreError(code: 13)))
+                })
         #expect(try stored(store) == ["p0 1 2", "p1 1 2"])
     }
 

@@ -18,12 +18,14 @@ import Testing
         for ticket in 1...50 {
             store.submit([
                 Submission(write: put(1_000 + ticket)),
-                Submission(ticket: UInt64(ticket), write: put(ticket)),
+                Submission(ticket: StoreTicket(UInt64(ticket)), write: put(ticket)),
             ])
         }
         #expect(store.counters.pending == 101)
         outcomes.release()
-        #expect(try outcomes.next() == (1...50).map { Outcome(ticket: $0, result: .committed) })
+        #expect(
+            try outcomes.next()
+                == (1...50).map { Outcome(ticket: StoreTicket($0), result: .committed) })
         #expect(store.stop().lostWrites == 0)
         #expect(store.counters.commits == 2)
         #expect(store.counters.rows == 202)
@@ -91,7 +93,7 @@ import Testing
             created: 1, expires: 2)
         store.submit(
             [put(1), put(2), put(3), big, put(4)].enumerated().map {
-                Submission(ticket: UInt64($0), write: $1)
+                Submission(ticket: StoreTicket(UInt64($0)), write: $1)
             })
         let reports = try (0..<4).map { _ in try outcomes.next().map(\.ticket) }
         #expect(reports == [[0, 1], [2], [3], [4]])

@@ -90,7 +90,7 @@ import Testing
                 let isLazy = Bool.random(using: &random)
                 batch.append(
                     Submission(
-                        ticket: isLazy ? nil : ticket,
+                        ticket: isLazy ? nil : StoreTicket(ticket),
                         write: write(&random, time: Int64(round))))
             }
             // Somebody waits for the last one, so that its outcome ends the round.

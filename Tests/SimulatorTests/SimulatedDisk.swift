@@ -54,21 +54,22 @@ final class SimulatedDisk: Persistence {
     func answerReads(isFailing: Bool) -> [ReadOutcome] {
         let asked = reads
         reads = []
+        func content<Value>(_ value: Value) -> ReadOutcome.Content<Value> {
+            isFailing ? .failure(StoreError(code: 10)) : .success(value)
+        }
         return asked.map { read, token in
-            if isFailing {
-                return ReadOutcome(token: token, result: .failed(StoreError(code: 10)))
-            }
-            switch read {
-            case .credential(let account):
-                let row = durable.credentials[Key(account: account)]
-                return ReadOutcome(token: token, result: .credential(row))
-            case .card(let account):
-                let content = durable.cards[Key(account: account)]?.content
-                return ReadOutcome(token: token, result: .card(content))
-            case .messages(let ids):
-                let rows = ids.compactMap { durable.contents[$0] }
-                return ReadOutcome(token: token, result: .messages(rows))
-            }
+            let result: ReadOutcome.Result =
+                switch read {
+                case .credential(let account):
+                    .credential(content(durable.credentials[Key(account: account)]))
+                case .card(let account):
+                    .card(content(durable.cards[Key(account: account)]?.content))
+                case .messages(let ids):
+                    .messages(content(ids.compactMap { durable.contents[$0] }))
+                case .undelivered(let ids):
+                    .undelivered(content(ids.compactMap { durable.contents[$0] }))
+                }
+            return ReadOutcome(token: token, result: result)
         }
     }
 

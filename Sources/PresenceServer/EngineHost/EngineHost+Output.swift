@@ -98,7 +98,9 @@ extension EngineHost {
         case .persist(let ticket, let index):
             let record = output.shared.effects.records[index]
             if case .removeAccount(let account) = record { forgetCard(of: name(account)) }
-            submissions.append(Submission(ticket: ticket?.number, write: write(for: record)))
+            submissions.append(
+                Submission(ticket: ticket.map { StoreTicket($0.number) }, write: write(for: record))
+            )
         case .close(let connection, let reason):
             output.append(.close(reason, retryAfterSeconds: nil), for: connection)
         }

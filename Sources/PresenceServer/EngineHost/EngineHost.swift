@@ -283,27 +283,30 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// Passes the results of reads to the requests that wait for them.
     mutating func report(_ outcomes: [ReadOutcome], at now: Moment) {
         for outcome in outcomes {
-            switch ReadPurpose(token: outcome.token) {
-            case .password(let task): reportKeys(outcome.result, of: task)
-            case .card(let number): reportCard(outcome.result, of: number)
-            case .messages(let connection):
-                reportMessages(outcome.result, for: connection, at: now)
-            case .undelivered(let number):
-                reportUndelivered(outcome.result, of: number, at: now)
+            switch outcome.result {
+            case .credential(let row): reportKeys(row, of: outcome.token)
+            case .card(let content): reportCard(content, of: outcome.token)
+            case .messages(let rows):
+                reportMessages(rows, for: ConnectionID(token: outcome.token), at: now)
+            case .undelivered(let rows): reportUndelivered(rows, of: outcome.token, at: now)
             }
             sort(at: now)
         }
     }
 
     private mutating func note(_ outcome: Outcome, at now: Moment) {
-        if let number = PasswordTasks.number(of: outcome.ticket) {
-            return reportPassword(number, outcome.result)
+        let number = outcome.ticket.number
+        switch outcome.ticket.kind {
+        case .engine: noteChange(Ticket(number: number), outcome.result, at: now)
+        case .password: reportPassword(number, outcome.result)
+        case .card: reportCard(number, outcome.result)
         }
-        if let number = Cards.number(of: outcome.ticket) {
-            return reportCard(number, outcome.result)
-        }
-        let ticket = Ticket(number: outcome.ticket)
-        switch outcome.result {
+    }
+
+    private mutating func noteChange(
+        _ ticket: Ticket, _ result: Outcome.Result, at now: Moment
+    ) {
+        switch result {
         case .committed:
             noteWritten()
             if ticket == .start { return startListening() }

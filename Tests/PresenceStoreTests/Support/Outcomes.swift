@@ -1,5 +1,5 @@
 import Dispatch
-import PresenceStore
+public import PresenceStore
 import Synchronization
 import Testing
 
@@ -32,8 +32,8 @@ final class Outcomes: Sendable {
     /// Takes the outcomes of a batch, whose last ticket is 0; returns the tickets that have failed.
     ///
     /// Before each report but the first, `passOn` is called.
-    func failedTickets(_ passOn: () -> Void = {}) throws -> Set<UInt64> {
-        var failed: Set<UInt64> = []
+    func failedTickets(_ passOn: () -> Void = {}) throws -> Set<StoreTicket> {
+        var failed: Set<StoreTicket> = []
         while true {
             let report = try next()
             failed.formUnion(report.filter { $0.result != .committed }.map(\.ticket))
@@ -72,7 +72,7 @@ extension StoreTuning {
 extension Store {
     /// Submits writes that somebody waits for, and waits.
     func write(_ writes: Write..., into outcomes: Outcomes) throws -> [Outcome.Result] {
-        submit(writes.enumerated().map { Submission(ticket: UInt64($0), write: $1) })
+        submit(writes.enumerated().map { Submission(ticket: StoreTicket(UInt64($0)), write: $1) })
         return try outcomes.next().map(\.result)
     }
 
@@ -80,4 +80,9 @@ extension Store {
     func writeLazily(_ writes: Write...) {
         submit(writes.map { Submission(write: $0) })
     }
+}
+
+extension StoreTicket: ExpressibleByIntegerLiteral {
+    /// A ticket of the engine.
+    public init(integerLiteral number: UInt64) { self.init(number) }
 }

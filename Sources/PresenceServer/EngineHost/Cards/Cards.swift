@@ -191,17 +191,3 @@ struct Cards {
         return lastNumber
     }
 }
-
-extension Cards {
-    /// The tickets of writes of cards are those with this bit; those of passwords have the one
-    /// above, the engine's neither.
-    private static let ticketBit: UInt64 = 1 << 62
-
-    /// The ticket of a write.
-    static func ticket(of number: UInt64) -> UInt64 { number | ticketBit }
-
-    /// The number of the write with this ticket; nil: it is another's.
-    static func number(of ticket: UInt64) -> UInt64? {
-        ticket >> 62 == 1 ? ticket & ~ticketBit : nil
-    }
-}

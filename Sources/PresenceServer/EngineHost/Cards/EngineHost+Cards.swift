@@ -36,26 +36,25 @@ extension EngineHost {
 
     private mutating func beginCardReads() {
         while let (number, account) = cards.nextRead() {
-            store.submit(.card(account: account), token: ReadPurpose.card(number).token)
+            store.submit(.card(account: account), token: number)
         }
     }
 
     /// A card has been read, or could not be.
-    mutating func reportCard(_ result: ReadOutcome.Result, of number: UInt64) {
+    mutating func reportCard(_ content: ReadOutcome.Content<[UInt8]?>, of number: UInt64) {
         defer { beginCardReads() }
-        switch result {
-        case .card(let content):
+        switch content {
+        case .success(let content):
             let connection = cards.endRead(number, wasFound: content != nil)
             // A card for each connection would wait for a loop that is stalled.
             guard !stalledLoops.contains(loops.loop(of: connection.slot)) else {
                 return reject(connection, transientRejection(.overloaded))
             }
             output.append(.card(content.map { .content($0) } ?? .none), for: connection)
-        case .failed(let error):
+        case .failure(let error):
             noteStoreFailure(.read, error)
             reject(
                 cards.endRead(number, wasFound: false), transientRejection(.storeUnavailable))
-        case .credential, .messages: preconditionFailure("the answer to another question")
         }
     }
 
@@ -76,7 +75,7 @@ extension EngineHost {
             ? .removeCard(account: account)
             : .putCard(
                 CardRow(account: account, content: content, updated: now.wall.milliseconds))
-        submissions.append(Submission(ticket: Cards.ticket(of: number), write: write))
+        submissions.append(Submission(ticket: StoreTicket(number, of: .card), write: write))
     }
 
     /// A card is stored, or cannot be.

@@ -19,21 +19,21 @@ extension EngineHost {
         while let (connection, ids) = messageReads.next() {
             store.submit(
                 .messages(ids: ids.map { Int64(clamping: $0.number) }),
-                token: ReadPurpose.messages(connection).token)
+                token: connection.token)
         }
     }
 
     /// Contents of messages have been read, or could not be.
     mutating func reportMessages(
-        _ result: ReadOutcome.Result, for connection: ConnectionID, at now: Moment
+        _ content: ReadOutcome.Content<[MessageContentRow]>, for connection: ConnectionID,
+        at now: Moment
     ) {
         messageReads.end()
-        switch result {
-        case .messages(let rows): handOut(rows, to: connection, at: now.wall)
-        case .failed(let error):
+        switch content {
+        case .success(let rows): handOut(rows, to: connection, at: now.wall)
+        case .failure(let error):
             noteStoreFailure(.read, error)
             engine.fetchFailed(for: connection, at: now)
-        case .credential, .card: preconditionFailure("the answer to another question")
         }
         beginFetches()
     }
@@ -93,6 +93,17 @@ extension EngineHost {
         let start = output.shared.effects.receivers.count
         output.shared.effects.receivers.append(connection.slot)
         return start..<start + 1
+    }
+}
+
+extension ConnectionID {
+    /// As the token of a read. The connection may have ended by the time of the answer: its
+    /// generation tells.
+    var token: UInt64 { UInt64(slot) << 32 | UInt64(generation) }
+
+    /// The connection that a read is for.
+    init(token: UInt64) {
+        self.init(slot: UInt32(token >> 32), generation: UInt32(truncatingIfNeeded: token))
     }
 }
 

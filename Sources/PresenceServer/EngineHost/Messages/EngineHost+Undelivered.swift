@@ -78,23 +78,21 @@ extension EngineHost {
         let number = undelivered.read(share, for: place)
         // A message may be in it for several recipients.
         let ids = Set(share.messages.map { Int64(clamping: $0.message.number) })
-        store.submit(
-            .messages(ids: ids.sorted()), token: ReadPurpose.undelivered(number).token)
+        store.submit(.undelivered(ids: ids.sorted()), token: number)
     }
 
     /// Contents of a share have been read, or could not be.
     mutating func reportUndelivered(
-        _ result: ReadOutcome.Result, of number: UInt64, at now: Moment
+        _ content: ReadOutcome.Content<[MessageContentRow]>, of number: UInt64, at now: Moment
     ) {
-        switch result {
-        case .messages(let rows):
+        switch content {
+        case .success(let rows):
             guard let (place, share) = undelivered.endRead(number) else { return }
             send(share, with: rows, toReader: place, at: now)
-        case .failed(let error):
+        case .failure(let error):
             noteStoreFailure(.read, error)
             guard undelivered.endRead(number) != nil else { return }
             undelivered.pause(until: now.mono.advanced(bySeconds: 1))
-        case .credential, .card: preconditionFailure("the answer to another question")
         }
     }
 

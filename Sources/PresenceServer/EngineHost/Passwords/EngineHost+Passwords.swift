@@ -37,8 +37,7 @@ extension EngineHost {
             }
             throw transientRejection(.overloaded)
         }
-        store.submit(
-            .credential(account: task.account), token: ReadPurpose.password(task: number).token)
+        store.submit(.credential(account: task.account), token: number)
     }
 
     private mutating func noteGuesses(from origin: ConnectionOrigin) {
@@ -75,9 +74,11 @@ extension EngineHost {
     // MARK: Steps
 
     /// Continues a task whose keys have been read.
-    mutating func reportKeys(_ result: ReadOutcome.Result, of number: UInt64) {
+    mutating func reportKeys(
+        _ row: ReadOutcome.Content<CredentialRow?>, of number: UInt64
+    ) {
         carryOut(number) { host throws(Rejection) in
-            try host.proceed(number, with: result)
+            try host.proceed(number, with: row)
         }
     }
 
@@ -120,16 +121,15 @@ extension EngineHost {
     }
 
     private mutating func proceed(
-        _ number: UInt64, with result: ReadOutcome.Result
+        _ number: UInt64, with content: ReadOutcome.Content<CredentialRow?>
     ) throws(Rejection) {
         let task = passwords.running(number).task
         let row: CredentialRow?
-        switch result {
-        case .credential(let found): row = found
-        case .failed(let error):
+        switch content {
+        case .success(let found): row = found
+        case .failure(let error):
             noteStoreFailure(.read, error)
             throw transientRejection(.storeUnavailable)
-        case .messages, .card: preconditionFailure("the answer to another question")
         }
         switch task.goal {
         case .logIn(let typed, _):
@@ -225,7 +225,7 @@ extension EngineHost {
 
     private mutating func store(_ write: Write, _ number: UInt64, hadKeys: Bool) {
         passwords.enter(number, .storing(hadKeys: hadKeys))
-        submissions.append(Submission(ticket: PasswordTasks.ticket(of: number), write: write))
+        submissions.append(Submission(ticket: StoreTicket(number, of: .password), write: write))
     }
 
     /// Ends a task with an answer, if its connection waits for one.

@@ -156,16 +156,3 @@ struct PasswordTasks {
         proofs.end(connection)
     }
 }
-
-extension PasswordTasks {
-    /// The tickets of writes of passwords are those with this bit; the engine's are without.
-    private static let ticketBit: UInt64 = 1 << 63
-
-    /// The ticket of the write of a task.
-    static func ticket(of number: UInt64) -> UInt64 { number | ticketBit }
-
-    /// The number of the task whose write has this ticket; nil: it is the engine's.
-    static func number(of ticket: UInt64) -> UInt64? {
-        ticket & ticketBit == 0 ? nil : ticket & ~ticketBit
-    }
-}
