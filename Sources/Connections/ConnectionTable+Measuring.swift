@@ -12,8 +12,15 @@ public struct TableMeasurements: Sendable {
     public var poolBytesIdle = 0
     /// Memory of shared frames.
     public var sharedFrameBytes = 0
+    /// Bytes that sockets have not accepted yet.
+    public var bytesBlocked = 0
+    /// Bytes in outboxes behind them.
+    public var bytesHeldBack = 0
     /// Deadlines that are set.
     public var deadlines = 0
+
+    /// All zero.
+    public init() {}
 }
 
 /// A connection that has not read everything it was sent.
@@ -37,6 +44,8 @@ extension ConnectionTable {
         measured.ownOutboxBytes = outboxBytes(\.bytes.count)
         measured.poolBytesIdle = pool.bytesIdle
         measured.sharedFrameBytes = frames.heapBytes
+        measured.bytesBlocked = bytesBlocked
+        measured.bytesHeldBack = bytesHeldBack
         measured.deadlines = deadlines.count
         return measured
     }

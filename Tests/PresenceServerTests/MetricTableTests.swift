@@ -34,7 +34,9 @@ import Testing
         let expected = list.split(separator: "\n").map(String.init).prefix {
             !$0.hasPrefix("# HELP porchlight_log_")
         }
-        var found = Self.lines(Measurements(loops: [LoopMeasurements()])).map { line in
+        var measurements = Measurements(loops: [LoopMeasurements()])
+        measurements.host.configuration.version = ""
+        var found = Self.lines(measurements).map { line in
             line.hasPrefix("#") ? line : line.replacing(#/ \S+$/#, with: "")
         }
         // The list has one line for all methods.
@@ -104,7 +106,7 @@ import Testing
             for _ in 0..<number {
                 loops[place].counters.endings.count(.lost)
                 loops[place].counters.rejections.count(.shuttingDown)
-                loops[place].lag.observe(microseconds: 30)
+                loops[place].times.lag.observe(microseconds: 30)
             }
         }
         var measurements = Measurements(loops: loops)
@@ -112,7 +114,7 @@ import Testing
         measurements.host.counters.rejections.count(.shuttingDown)
         measurements.host.engine.events = 7
         measurements.host.tokensInVerification = 21
-        measurements.host.version = "1.2\"3"
+        measurements.host.configuration.version = "1.2\"3"
         measurements.host.uptimeMilliseconds = 61_250
         measurements.process.processorMicroseconds = 1_500_000
         return measurements

@@ -28,21 +28,13 @@ extension Clients {
     }
 
     private func measure() -> LoopMeasurements {
-        let measuredTable = table.measure()
         var measured = LoopMeasurements()
         measured.counters = counters
         measured.connections = transport.streamCount
         measured.addresses = admission.addressCount
         measured.xmppConnections = xmpp?.clientCount ?? 0
-        measured.slowReaders = measuredTable.slowReaders
-        measured.outboxBytes = measuredTable.outboxBytes
-        measured.ownOutboxBytes = measuredTable.ownOutboxBytes
-        measured.poolBytesIdle = measuredTable.poolBytesIdle
-        measured.sharedFrameBytes = measuredTable.sharedFrameBytes
+        measured.table = table.measure()
         measured.largeInputBytes = largeInputs.bytes
-        measured.bytesBlocked = table.bytesBlocked
-        measured.bytesHeldBack = table.bytesHeldBack
-        measured.deadlines = measuredTable.deadlines
         measured.tls = transport.tlsCounters
         measured.tlsExpiresSeconds = transport.tlsExpiresSeconds
         measured.processorMicroseconds = Int(clamping: transport.threadMicroseconds)

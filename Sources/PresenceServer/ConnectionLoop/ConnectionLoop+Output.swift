@@ -117,8 +117,7 @@ extension ConnectionLoop where Link: ~Copyable {
         switch item {
         case .measure(let measurement, let question):
             var report = clients.report(measurement)
-            report.measured.lag = loopTimes.lag
-            report.measured.turns = loopTimes.turns
+            report.measured.times = loopTimes
             clients.inbound.append(.measured(report, question: question))
         case .configure(let new): clients.apply(new)
         case .trim: clients.table.trim()

@@ -1,3 +1,4 @@
+import Connections
 import Containers
 import PresenceCore
 import PresenceStore
@@ -118,12 +119,13 @@ extension EngineHost {
             publishers: engine.busiestPublishers(
                 since: known, countMax: entriesMax, into: &output.shared.effects),
             readers: slowestReaders(countMax: entriesMax, reports, at: now),
-            readerCount: measurements.sum(\.slowReaders), gauges: MetricTable.gauges(measurements))
+            readerCount: measurements.sum(\.table.slowReaders),
+            gauges: MetricTable.gauges(measurements))
     }
 
     private mutating func slowestReaders(
         countMax: Int, _ reports: [LoopReport], at now: Moment
-    ) -> [SlowReader] {
+    ) -> [PresenceWire.SlowReader] {
         let slowest = reports.flatMap(\.slowest)
             .map { (report: $0, behind: engine.topicsMissed(by: $0.connection)) }
             .greatest(countMax) {
@@ -147,20 +149,16 @@ extension EngineHost {
 
     private func measureHost(at now: Moment) -> HostMeasurements {
         var measured = HostMeasurements()
+        measured.configuration = configuration
         measured.counters = counters
         tokens.add(to: &measured.counters)
         measured.counters.memoryReturns = memory.returnCount
         measured.tokensInVerification = tokens.inProgress
-        measured.passwords = passwords.counters
-        measured.passwordsStored = passwords.storedCount
-        measured.passwordsWaiting = passwords.count
-        measured.cards = cards.counters
-        measured.cardCount = cards.count
-        measured.cardBytes = cards.byteCount
+        measured.passwords = passwords
+        measured.cards = cards
         measured.engine = engine.currentStats
         measured.tallies = engine.tallies
         measured.messages = engine.messages
-        measured.messageBytesMax = engine.settings.limits.messageBytesInAllMax
         measured.undeliveredReaders = undelivered.readers.count
         measured.devices = engine.deviceCount
         measured.undeliveredBehind =
@@ -169,10 +167,8 @@ extension EngineHost {
         measured.feed = measureFeed(at: now.mono)
         measured.store = store.counters
         measured.commitTimes = store.commitTimes
-        measured.connectionsMax = configuration.admission.connectionsMax
         measured.stalledLoops = stalledLoops.count
         measured.processorMicroseconds = Int(clamping: resources.threadMicroseconds)
-        measured.version = configuration.version
         measured.startMilliseconds = begun.wall.milliseconds
         measured.uptimeMilliseconds = now.mono.milliseconds - begun.mono.milliseconds
         return measured
@@ -180,7 +176,6 @@ extension EngineHost {
 
     private func measureFeed(at now: Mono) -> FeedMeasurements {
         var measured = FeedMeasurements()
-        measured.bytesMax = configuration.feed.feedBytesMax
         guard let feed else { return measured }
         measured.readers = feed.readers.count
         measured.events = feed.log.count

@@ -1,3 +1,4 @@
+import Connections
 import Containers
 import PresenceCore
 import PresenceStore
@@ -5,7 +6,7 @@ import SecureLoop
 
 /// What is measured at one time, for `stats`, `top` and `metrics`. The table of metrics
 /// (`MetricTable`) says what of it each of them shows.
-struct Measurements: Sendable {
+struct Measurements {
     var loops: [LoopMeasurements] = []
     var host = HostMeasurements()
     var process = ProcessMeasurements()
@@ -35,28 +36,10 @@ struct LoopMeasurements: Sendable {
     var addresses = 0
     /// Connections of listeners for XMPP.
     var xmppConnections = 0
-    /// Connections that have not read everything they were sent.
-    var slowReaders = 0
-    /// Bytes waiting to be written.
-    var outboxBytes = 0
-    /// The same without the bytes in shared frames.
-    var ownOutboxBytes = 0
-    /// Bytes of spare buffers.
-    var poolBytesIdle = 0
-    /// Memory of shared frames.
-    var sharedFrameBytes = 0
-    /// Bytes that sockets have not accepted yet.
-    var bytesBlocked = 0
-    /// Bytes in outboxes behind them.
-    var bytesHeldBack = 0
+    var table = TableMeasurements()
     /// Bytes of large messages that are not complete.
     var largeInputBytes = 0
-    /// Entries of the wheel.
-    var deadlines = 0
-    /// Timer lag.
-    var lag = DurationHistogram()
-    /// Duration of turns.
-    var turns = DurationHistogram()
+    var times = LoopTimes()
     /// TLS connections and handshakes.
     var tls = TLSCounters()
     /// When the first certificate expires, in seconds since 1970; zero without TLS.
@@ -66,13 +49,12 @@ struct LoopMeasurements: Sendable {
 }
 
 /// What the host of the engine measures: the engine, the feed and the store.
-struct HostMeasurements: Sendable {
+struct HostMeasurements {
+    var configuration = Configuration()
     var counters = ServiceCounters()
     var engine = Stats()
     var tallies = Tallies()
     var messages = MessageStats()
-    /// What all messages that wait may count for in bytes.
-    var messageBytesMax = 0
     /// The readers of what is undelivered, and how many messages the slowest has still to be sent.
     var undeliveredReaders = 0
     /// Devices with labels or a push address.
@@ -81,21 +63,12 @@ struct HostMeasurements: Sendable {
     /// Memory of the engine's history.
     var historyBytes = 0
     var feed = FeedMeasurements()
-    /// Tasks with passwords.
-    var passwords = PasswordTasks.Counters()
-    var passwordsStored = 0
-    var passwordsWaiting = 0
-    /// Cards of accounts, and what they count for.
-    var cards = Cards.Counters()
-    var cardCount = 0
-    var cardBytes = 0
+    var passwords = PasswordTasks(seed: 0)
+    var cards = Cards()
     /// Token verifications in progress.
     var tokensInVerification = 0
     var store = StoreCounters()
     var commitTimes = DurationHistogram()
-    /// The limit on connections.
-    var connectionsMax = 0
-    var version = ""
     /// When the service started, in milliseconds since 1970.
     var startMilliseconds: Int64 = 0
     var uptimeMilliseconds: UInt64 = 0
@@ -112,7 +85,6 @@ struct FeedMeasurements: Sendable {
     /// Events retained, and their bytes.
     var events = 0
     var bytes = 0
-    var bytesMax = 0
     /// The age of the oldest event retained.
     var oldestSeconds = 0
     /// The age of the oldest event that a reader has not been sent.

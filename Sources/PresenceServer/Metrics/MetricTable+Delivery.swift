@@ -1,3 +1,4 @@
+import Connections
 import PresenceCore
 import PresenceStore
 import PrometheusText
@@ -18,21 +19,21 @@ extension MetricTable {
         Metric(
             .gauge, "porchlight_slow_readers",
             "Clients that have not read everything they were sent."
-        ) { $0.sum(\.slowReaders) },
+        ) { $0.sum(\.table.slowReaders) },
         Metric(
             .gauge, "porchlight_outbox_bytes", "Bytes waiting to be written to clients.",
             stats: .outboxBytes
-        ) { $0.sum(\.outboxBytes) },
+        ) { $0.sum(\.table.outboxBytes) },
         Metric(
             .gauge, "porchlight_blocked_bytes",
             "Bytes written but not accepted by the kernel because clients do not read.",
             stats: .bytesBlocked, top: .gauge(.bytesBlocked)
-        ) { $0.sum(\.bytesBlocked) },
+        ) { $0.sum(\.table.bytesBlocked) },
         Metric(
             .gauge, "porchlight_held_back_bytes",
             "Bytes waiting behind those that the kernel has not accepted.",
             stats: .bytesHeldBack, top: .gauge(.bytesHeldBack)
-        ) { $0.sum(\.bytesHeldBack) },
+        ) { $0.sum(\.table.bytesHeldBack) },
     ]
 
     static let feed: [Metric] = [
@@ -51,7 +52,7 @@ extension MetricTable {
         Metric(
             .gauge, "porchlight_feed_bytes_max",
             "Maximum bytes of the events retained for feed readers."
-        ) { $0.host.feed.bytesMax },
+        ) { $0.host.configuration.feed.feedBytesMax },
         Metric(
             .gauge, "porchlight_feed_oldest_seconds",
             "Age of the oldest event retained for feed readers.", stats: .feedOldestSeconds

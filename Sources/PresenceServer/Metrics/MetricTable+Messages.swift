@@ -55,7 +55,7 @@ extension MetricTable {
         Metric(
             .gauge, "porchlight_messages_waiting_bytes_max",
             "Bytes above which further messages are rejected as overloaded."
-        ) { $0.host.messageBytesMax },
+        ) { $0.host.configuration.engine.limits.messageBytesInAllMax },
         Metric(
             .gauge, "porchlight_message_inboxes", "Accounts for which messages wait."
         ) { $0.host.messages.inboxes },

@@ -1,3 +1,4 @@
+import Connections
 import PresenceCore
 import PresenceWire
 import PrometheusText
@@ -113,8 +114,8 @@ extension MetricTable {
             $0.host.engine.nameBytes
         },
         Metric.Value("history", top: .gauge(.historyBytes)) { $0.host.historyBytes },
-        Metric.Value("outboxes") { $0.sum(\.ownOutboxBytes) },
-        Metric.Value("outbox_pool", stats: .poolBytesIdle) { $0.sum(\.poolBytesIdle) },
-        Metric.Value("shared_frames") { $0.sum(\.sharedFrameBytes) },
+        Metric.Value("outboxes") { $0.sum(\.table.ownOutboxBytes) },
+        Metric.Value("outbox_pool", stats: .poolBytesIdle) { $0.sum(\.table.poolBytesIdle) },
+        Metric.Value("shared_frames") { $0.sum(\.table.sharedFrameBytes) },
     ]
 }

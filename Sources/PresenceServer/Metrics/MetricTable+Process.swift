@@ -5,10 +5,10 @@ import PrometheusText
 extension MetricTable {
     static let process: [Metric] = [
         Metric(histogram: "porchlight_loop_lag_seconds", "Timer lag of connection loops.") {
-            $0.sum(\.lag)
+            $0.sum(\.times.lag)
         },
         Metric(histogram: "porchlight_turn_seconds", "Duration of turns of connection loops.") {
-            $0.sum(\.turns)
+            $0.sum(\.times.turns)
         },
         Metric(
             ofLoops: .gauge, "porchlight_loop_connections", "Open connections of a connection loop."
@@ -35,7 +35,7 @@ extension MetricTable {
         Metric(
             information: "porchlight_build_info", "Always 1; the label contains the version.",
             label: "version"
-        ) { $0.host.version },
+        ) { $0.host.configuration.version },
         Metric(
             .gauge, "porchlight_uptime_seconds", "Time since the service started.",
             in: .microseconds

@@ -11,7 +11,7 @@ extension MetricTable {
             stats: .connections, top: .gauge(.connections)
         ) { $0.sum(\.connections) },
         Metric(.gauge, "porchlight_connections_max", "Maximum number of open connections.") {
-            $0.host.connectionsMax
+            $0.host.configuration.admission.connectionsMax
         },
         Metric(
             .gauge, "porchlight_addresses", "Client addresses with open connections.",
@@ -124,7 +124,7 @@ extension MetricTable {
                     Metric.Value("token_verification", stats: .tokensOverLimit) {
                         $0.count(\.tokensOverLimit)
                     },
-                    Metric.Value("passwords") { $0.host.passwords.rejected },
+                    Metric.Value("passwords") { $0.host.passwords.counters.rejected },
                 ]),
         ] + tokens + passwords
 
@@ -146,28 +146,28 @@ extension MetricTable {
 
     private static let passwords: [Metric] = [
         Metric(.gauge, "porchlight_passwords", "Accounts with a password.") {
-            $0.host.passwordsStored
+            $0.host.passwords.storedCount
         },
         Metric(
             .gauge, "porchlight_passwords_waiting",
             "Logins with a password, and changes of passwords, in progress."
-        ) { $0.host.passwordsWaiting },
+        ) { $0.host.passwords.count },
         Metric(
             .counter, "porchlight_passwords_compared_total",
             "Passwords that clients have sent, by result. Those of SCRAM are not sent.",
             by: "result",
             [
                 Metric.Value("right") {
-                    $0.host.passwords.compared - $0.host.passwords.mismatched
+                    $0.host.passwords.counters.compared - $0.host.passwords.counters.mismatched
                 },
-                Metric.Value("wrong") { $0.host.passwords.mismatched },
+                Metric.Value("wrong") { $0.host.passwords.counters.mismatched },
             ]),
         Metric(
             .counter, "porchlight_logins_rejected_for_guesses_total",
             "Password logins rejected because too many passwords of their address were wrong."
-        ) { $0.host.passwords.rejectedForGuesses },
+        ) { $0.host.passwords.counters.rejectedForGuesses },
         Metric(
             .counter, "porchlight_registrations_total", "Accounts registered by XMPP clients."
-        ) { $0.host.passwords.registered },
+        ) { $0.host.passwords.counters.registered },
     ]
 }

@@ -45,23 +45,23 @@ extension MetricTable {
                 measurements.count { $0.streamErrors[condition] }
             }),
         Metric(.gauge, "porchlight_xmpp_vcards", "Accounts with a vCard.") {
-            $0.host.cardCount
+            $0.host.cards.count
         },
         Metric(
             .gauge, "porchlight_xmpp_vcard_bytes",
             "Bytes of all vCards, each counting for at least 512."
-        ) { $0.host.cardBytes },
+        ) { $0.host.cards.byteCount },
         Metric(.counter, "porchlight_xmpp_vcard_reads_total", "Reads of vCards that were sent.") {
-            $0.host.cards.read
+            $0.host.cards.counters.read
         },
         Metric(.counter, "porchlight_xmpp_vcard_sets_total", "Changes of vCards that were stored.")
         {
-            $0.host.cards.written
+            $0.host.cards.counters.written
         },
         Metric(
             .counter, "porchlight_xmpp_vcard_sets_rejected_total",
             "Changes of vCards rejected because of vcard-bytes-in-all-max."
-        ) { $0.host.cards.rejected },
+        ) { $0.host.cards.counters.rejected },
     ]
 }
 
