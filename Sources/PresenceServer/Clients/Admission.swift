@@ -103,18 +103,7 @@ extension Clients {
         precondition(table.phase(of: slot) == .anonymous)
         table.setPeer(of: slot, .closedAtOnce)
         admission.reject(as: .closedAtOnce)
-        if let client = protocols.span[slot].client {
-            let words = client.lastWords(reason, &self)
-            table.writeLast(to: slot) { $0 += words }
-        } else {
-            let seconds = retryAfterSeconds(reason)
-            let framing = framing(of: slot)
-            table.writeLast(to: slot) { outbox in
-                framing.append(to: &outbox) {
-                    $0.appendCloseBody(reason, retryAfterSeconds: seconds)
-                }
-            }
-        }
+        writeLastWords(to: slot, reason)
         end(slot, Ending(reason), .lost, .atOnce)
     }
 

@@ -30,9 +30,13 @@ enum ClientProtocol {
         if case .native(_, let id?) = self { id } else { nil }
     }
 
-    /// The client, if it speaks XMPP.
-    var client: XMPPClient? {
-        if case .xmpp(let client) = self { client } else { nil }
+    /// Who speaks, without what a native client has kept: that would be copied.
+    var speaker: Speaker {
+        switch self {
+        case .none: .none
+        case .native: .native
+        case .xmpp(let client): .xmpp(client)
+        }
     }
 
     /// What splits the bytes of a native client. It is changed where it is, and not copied.
@@ -80,12 +84,48 @@ enum ClientProtocol {
         }
     }
 
+    /// Whether the engine host may know the connection before it is served: its login is in
+    /// progress, or it may have proved to be an account, which precedes the login of an XMPP
+    /// client.
+    var mayHaveSession: Bool {
+        switch self {
+        case .none, .native(_, nil): false
+        case .native(_, _?), .xmpp: true
+        }
+    }
+
     /// Bytes that the client has sent and that were not carried out.
     var bytesBuffered: Int {
         switch self {
         case .none: 0
         case .native(let splitter, _): splitter.bytesBuffered
         case .xmpp(let client): client.bytesBuffered
+        }
+    }
+
+    /// Whether a message has begun that is not complete.
+    var isInMessage: Bool {
+        switch self {
+        case .none: false
+        case .native(let splitter, _): splitter.bytesBuffered > 0 || splitter.isInMessage
+        case .xmpp(let client): client.isInStanza
+        }
+    }
+
+    /// Whether what the client has sent can be kept as it is.
+    func canPause(before chunk: RawSpan, at offset: Int) -> Bool {
+        switch self {
+        case .none, .xmpp: true
+        case .native(let splitter, _): splitter.canPause(before: chunk, at: offset)
+        }
+    }
+
+    /// Keeps what the client has sent, since it is not carried out now.
+    mutating func keep(_ chunk: RawSpan, from offset: inout Int) {
+        switch speaker {
+        case .none: break
+        case .native: splitter.keep(chunk, from: &offset)
+        case .xmpp(let client): client.keep(chunk, from: &offset)
         }
     }
 
@@ -99,4 +139,12 @@ enum ClientProtocol {
         case .xmpp(let client): client.awaiting = nil
         }
     }
+}
+
+/// Who speaks in a slot; a native client is known by the slot alone. The functions that differ with
+/// the protocol are chosen by it, in `Clients+Protocol.swift`.
+enum Speaker {
+    case none
+    case native
+    case xmpp(XMPPClient)
 }

@@ -19,19 +19,6 @@ enum Closing {
 }
 
 extension Clients {
-    /// Sends the peer the reason, and closes the connection when that has been written.
-    mutating func close(
-        _ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil,
-        by message: CloseMessage = .notification
-    ) {
-        switch table.phase(of: slot) {
-        case .free, .closing: return
-        case .anonymous, .serving, .ending: break
-        }
-        if let client = protocols.span[slot].client { return client.close(reason, &self) }
-        closeNative(slot, reason, retryAfterSeconds: retryAfterSeconds, by: message)
-    }
-
     /// Ends a connection. Every connection that ends goes through here, once or, if its final frame
     /// cannot be written, twice.
     ///
@@ -67,12 +54,11 @@ extension Clients {
                     unsentBytes: table.bytesUnsent(of: slot))))
     }
 
-    /// Whether the engine host may know the connection: it has logged in, its login is in progress,
-    /// or it may have proved to be an account, which precedes the login of an XMPP client.
+    /// Whether the engine host may know the connection.
     private func mayHaveSession(_ slot: Int) -> Bool {
         switch table.phase(of: slot) {
         case .free, .closing: false
-        case .anonymous: protocols.span[slot].isWaiting || protocols.span[slot].client != nil
+        case .anonymous: protocols.span[slot].mayHaveSession
         case .serving, .ending: true
         }
     }
@@ -82,8 +68,7 @@ extension Clients {
         // Unless it has ended before.
         loseSession(of: slot, .lost)
         admission.leave(table.address(of: slot), table.peer(of: slot))
-        if protocols.span[slot].client != nil { xmpp?.clientCount -= 1 }
-        protocols[slot] = .none
+        freeProtocol(of: slot)
         largeInputs.remove(slot)
         table.free(slot)
         inbound.append(.closed)
@@ -94,10 +79,7 @@ extension Clients {
         switch table.phase(of: slot) {
         case .free: break
         case .anonymous: close(slot, .loginTimeout)
-        case .serving:
-            if let client = protocols.span[slot].client { return client.periodEnded(&self) }
-            guard largeInputs.hasNextPeriod(slot) else { return close(slot, .protocolViolation) }
-            setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
+        case .serving: periodEnded(of: slot)
         case .ending, .closing: end(slot, .lost, .lost, .atOnce)
         }
     }
@@ -109,9 +91,7 @@ extension Clients {
         switch outcome {
         case .waits: break
         case .close: close(slot, .idleTimeout)
-        case .ask:
-            if let client = protocols.span[slot].client { return client.sendPing(&self) }
-            sendPing(to: slot)
+        case .ask: askForSign(of: slot)
         }
     }
 

@@ -24,46 +24,17 @@ extension Clients {
         !protocols.span[slot].isWaiting && table.hasOutboxRoom(slot) && !table.isThrottled(slot)
     }
 
-    /// Takes the next part of what a client has sent. What the engine host is asked is in `inbound`
-    /// then.
-    mutating func readNext(
-        _ chunk: RawSpan, from offset: inout Int, in slot: Int
-    ) -> InputStep {
-        if let client = protocols.span[slot].client {
-            return client.readStanza(chunk, from: &offset, &self)
-        }
-        return readMessage(chunk, from: &offset, in: slot)
-    }
-
     /// Bytes that a client has sent and that were not carried out.
     func bytesBuffered(_ slot: Int) -> Int { protocols.span[slot].bytesBuffered }
 
     /// Keeps what a client has sent, since it is not carried out now.
     mutating func keep(_ chunk: RawSpan, from offset: inout Int, of slot: Int) {
-        // Not in a switch, where the splitter would have two owners and be copied.
-        if let client = protocols.span[slot].client {
-            return client.keep(chunk, from: &offset)
-        }
-        protocols[slot].splitter.keep(chunk, from: &offset)
+        protocols[slot].keep(chunk, from: &offset)
     }
 
     /// Whether what a client has sent can be kept as it is.
     func canWait(_ slot: Int, _ chunk: RawSpan, _ offset: Int) -> Bool {
-        switch protocols.span[slot] {
-        case .none, .xmpp: true
-        case .native: protocols.span[slot].splitter.canPause(before: chunk, at: offset)
-        }
-    }
-
-    /// Whether a message has begun that is not complete.
-    private func isInMessage(_ slot: Int) -> Bool {
-        switch protocols.span[slot] {
-        case .none: false
-        case .native:
-            protocols.span[slot].splitter.bytesBuffered > 0
-                || protocols.span[slot].splitter.isInMessage
-        case .xmpp(let client): client.isInStanza
-        }
+        protocols.span[slot].canPause(before: chunk, at: offset)
     }
 
     // MARK: Turns
@@ -112,7 +83,7 @@ extension Clients {
         table.throttleEnded(slot)
         let now = now().mono
         table.hearWhatWaits(in: slot, patience(of: slot), at: now)
-        protocols[slot].client?.carryOutPaced(&self)
+        carryOutPaced(slot)
         resumeIfPaused(slot)
     }
 
@@ -130,8 +101,8 @@ extension Clients {
         guard table.phase(of: slot) == .serving else { return }
         watchSize(of: slot)
         guard table.phase(of: slot) == .serving else { return }
-        if isNew || !table.hasDeadline(slot) { protocols[slot].client?.beginArrival() }
-        if !isInMessage(slot) {
+        if isNew || !table.hasDeadline(slot) { beginArrival(of: slot) }
+        if !protocols.span[slot].isInMessage {
             table.clearDeadline(of: slot)
         } else if isNew || !table.hasDeadline(slot) {
             setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)

@@ -6,7 +6,7 @@
 // splitter of its protocol, and beyond the size of a frame in the kernel.
 //
 // The protocols are in folders beside each other, with the same functions: input, answers, events,
-// ending.
+// ending. `Clients+Protocol.swift` chooses between them.
 
 import Connections
 import Containers
@@ -71,10 +71,7 @@ struct Clients: ~Copyable {
         decoder.apply(new.engine.limits)
         xmpp?.apply(new.engine.limits)
         transport.use(new.tls?.context, ofListeners: new.contextsOfListeners)
-        // What they have said while messages were off took nothing.
-        for slot in table.indices where table.phase(of: slot) == .serving {
-            protocols[slot].client?.askIfReceived(&self)
-        }
+        for slot in table.indices where table.phase(of: slot) == .serving { applied(to: slot) }
     }
 
     // MARK: Time
@@ -129,10 +126,7 @@ struct Clients: ~Copyable {
 
     /// Reads from a new connection, and sets the time within which it must log in.
     mutating func listenForLogin(of slot: Int) {
-        let limits = configuration.connection
-        let isXMPP = protocols.span[slot].client != nil
-        setDeadline(
-            of: slot, afterSeconds: isXMPP ? limits.xmppLoginSeconds : limits.loginSeconds)
+        setDeadline(of: slot, afterSeconds: loginSeconds(of: slot))
         table.startReading(slot)
     }
 
@@ -148,17 +142,6 @@ struct Clients: ~Copyable {
     mutating func setDeadline(of slot: Int, afterSeconds seconds: Int) {
         let now = now().mono
         table.setDeadline(of: slot, to: now.advanced(bySeconds: seconds))
-    }
-
-    /// How long a client may be silent.
-    func patience(of slot: Int) -> Patience {
-        if protocols.span[slot].client != nil { return .ofXMPP }
-        let silence = configuration.engine.silenceMillisecondsMax
-        guard isWebSocket(slot) else {
-            return Patience(milliseconds: silence, millisecondsMax: silence, canAsk: false)
-        }
-        let heartbeat = UInt64(configuration.engine.heartbeatSeconds) * 1_000
-        return Patience(milliseconds: heartbeat, millisecondsMax: silence, canAsk: true)
     }
 
     // MARK: Tokens

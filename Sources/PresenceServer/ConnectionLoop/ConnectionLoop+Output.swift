@@ -34,7 +34,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .reject(let rejection):
             clients.reject(slot, rejection, in: shared.effects)
         case .answerQuestion(let answer):
-            clients.answerQuestion(slot, answer, in: shared.effects)
+            clients.answer(slot, answer, in: shared.effects)
         case .states(let states, let kind):
             guard clients.isServed(slot) else { return }
             clients.table.updateList(of: slot) { $0.pieceArrived() }
@@ -56,10 +56,8 @@ extension ConnectionLoop where Link: ~Copyable {
         _ item: ClientItem, for slot: Int, of shared: borrowing SharedOutput, at now: Moment
     ) {
         switch item {
-        case .credentials(let answer):
-            clients.protocols[slot].client?.take(answer, &clients)
-        case .card(let answer):
-            clients.protocols[slot].client?.take(answer, &clients)
+        case .credentials(let answer): clients.answer(slot, answer)
+        case .card(let answer): clients.answer(slot, answer)
         case .relay(let stanza):
             clients.relay(shared.part(of: stanza), of: shared.stanzas, to: slot, at: now.mono)
         case .synced(let count):

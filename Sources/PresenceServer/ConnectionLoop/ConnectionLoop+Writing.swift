@@ -38,9 +38,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 clients.table.closeAfterWrites(slot)
                 return .none
             case .anonymous:
-                if let client = clients.protocols[slot].client, client.beginTLSIfDue(&clients) {
-                    return .none
-                }
+                if clients.beginTLSIfDue(of: slot) { return .none }
             case .free, .serving, .ending: break
             }
             guard clients.table.list(of: slot).canAsk else {

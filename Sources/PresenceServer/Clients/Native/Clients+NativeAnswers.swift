@@ -6,11 +6,8 @@ import PresenceWire
 // else rejected.
 
 extension Clients {
-    /// Answers the request that a client waits for.
-    mutating func answer(_ slot: Int, _ answer: Answer, in effects: borrowing Effects) {
-        if let client = protocols[slot].client {
-            return client.answer(answer, in: effects, &self)
-        }
+    /// Answers the request that a native client waits for.
+    mutating func answerNative(_ slot: Int, _ answer: Answer, in effects: borrowing Effects) {
         guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
         switch answer {
         case .loggedIn(let login):
@@ -33,19 +30,19 @@ extension Clients {
         settle(slot)
     }
 
-    /// Rejects the request that a client waits for.
-    mutating func reject(_ slot: Int, _ rejection: Rejection, in effects: borrowing Effects) {
-        if let client = protocols[slot].client { return client.reject(rejection, &self) }
+    /// Rejects the request that a native client waits for.
+    mutating func rejectNative(
+        _ slot: Int, _ rejection: Rejection, in effects: borrowing Effects
+    ) {
         guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
         sendRejection(rejection, to: id, of: slot, in: effects)
         settle(slot)
     }
 
     /// Answers a question about the service, or a change of a password.
-    mutating func answerQuestion(
+    mutating func answerNative(
         _ slot: Int, _ answer: QuestionAnswer, in effects: borrowing Effects
     ) {
-        if let client = protocols[slot].client { return client.answer(answer, &self) }
         guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
         send(to: slot) { body in
             body.appendResponse(to: id) { $0.appendResult(answer, in: effects) }
@@ -84,7 +81,7 @@ extension Clients {
                 .subscribed(expires: expires, count: count, states: first), to: id, of: slot,
                 in: effects)
             let rest = first.upperBound..<states.upperBound
-            sendStates(rest, of: .loginList, to: slot, in: effects)
+            sendNativeStates(rest, of: .loginList, to: slot, in: effects)
         case .states, .sessions:
             // Their requests have no `limit`: names have to be left out.
             sendRejection(Rejection(.tooMany, limit: fit), to: id, of: slot, in: effects)

@@ -50,6 +50,17 @@ extension Clients {
             .whenWritten(code: end.code ?? WebSocketCloseCode.normal.rawValue, end.word))
     }
 
+    /// Writes the reason to a connection that is closed at once.
+    mutating func writeNativeLastWords(to slot: Int, _ reason: CloseReason) {
+        let seconds = retryAfterSeconds(reason)
+        let framing = framing(of: slot)
+        table.writeLast(to: slot) { outbox in
+            framing.append(to: &outbox) {
+                $0.appendCloseBody(reason, retryAfterSeconds: seconds)
+            }
+        }
+    }
+
     /// Closes a connection for what it has sent.
     mutating func close(_ slot: Int, for violation: InputViolation) {
         counters.violations += 1

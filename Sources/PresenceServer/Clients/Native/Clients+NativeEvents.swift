@@ -42,13 +42,10 @@ extension Clients {
         table.append(to: slot) { Framing.webSocket.appendPing(to: &$0) }
     }
 
-    /// Sends a client states, in as many messages as the limits require.
-    mutating func sendStates(
+    /// Sends a native client states, in as many messages as the limits require.
+    mutating func sendNativeStates(
         _ states: Range<Int>, of list: EventList, to slot: Int, in effects: borrowing Effects
     ) {
-        if let client = protocols[slot].client {
-            return client.sendStates(states, in: effects, &self)
-        }
         let framing = framing(of: slot)
         var rest = states
         while !rest.isEmpty {
@@ -61,14 +58,10 @@ extension Clients {
         }
     }
 
-    /// Notifies a client that its login list is complete. XMPP has no such stanza.
-    mutating func sendSynced(to slot: Int, count: Int) {
-        guard protocols[slot].client == nil else { return }
-        send(to: slot) { $0.appendSyncedBody(count: count) }
-    }
-
     /// Sends a feed reader its next share.
-    mutating func send(_ message: FeedMessage, to slot: Int, from shared: borrowing SharedOutput) {
+    mutating func sendNative(
+        _ message: FeedMessage, to slot: Int, from shared: borrowing SharedOutput
+    ) {
         switch message {
         case .began(_, let cursor):
             return beginFeed(slot) { $0.appendFeedAnswerBody(goingOnFrom: cursor, to: $1) }
@@ -137,25 +130,10 @@ extension Clients {
         return false
     }
 
-    /// Sends a message that must not be dropped to all receivers but XMPP clients.
-    mutating func deliverAll(_ body: [UInt8], to receivers: ArraySlice<UInt32>) {
-        for receiver in receivers where table.phase(of: Int(receiver)) == .serving {
-            guard protocols[Int(receiver)].client == nil else { continue }
-            push(body.span, to: Int(receiver))
-        }
-    }
-
-    /// Sends a client what it has not asked for. That is counted while it does not read.
+    /// Sends a native client what it has not asked for. That is counted while it does not read.
     mutating func push(_ body: Span<UInt8>, to slot: Int) {
         let before = table.ownBytes(of: slot)
-        if protocols[slot].client != nil {
-            let isWebSocket = isWebSocket(slot)
-            table.append(to: slot) {
-                if isWebSocket { $0.appendMessages(of: body) } else { $0.append(body) }
-            }
-        } else {
-            send(to: slot) { $0.append(body) }
-        }
+        send(to: slot) { $0.append(body) }
         countHeldBack(slot, since: before)
     }
 

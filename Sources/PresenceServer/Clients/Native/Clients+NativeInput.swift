@@ -97,6 +97,22 @@ extension Clients {
     /// What a request with much work counts besides its weight.
     private static var workOfLargeRequest: Int { 31 }
 
+    /// Gives the message that has begun another period, or closes the connection.
+    mutating func nativePeriodEnded(of slot: Int) {
+        guard largeInputs.hasNextPeriod(slot) else { return close(slot, .protocolViolation) }
+        setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
+    }
+
+    /// How long a native client may be silent.
+    func nativePatience(of slot: Int) -> Patience {
+        let silence = configuration.engine.silenceMillisecondsMax
+        guard isWebSocket(slot) else {
+            return Patience(milliseconds: silence, millisecondsMax: silence, canAsk: false)
+        }
+        let heartbeat = UInt64(configuration.engine.heartbeatSeconds) * 1_000
+        return Patience(milliseconds: heartbeat, millisecondsMax: silence, canAsk: true)
+    }
+
     // MARK: WebSockets
 
     /// Makes a connection a WebSocket, unless its page may not connect.

@@ -14,18 +14,18 @@ extension XMPPClient {
         switch (request, answer) {
         case (.bind, .loggedIn(let login)): beginServing(login, &clients)
         case (.relation(let head, let change), .related) where change.isAnswered:
-            if let sender { send(&clients) { $0.appendResult(head, to: sender) } }
+            respond(&clients) { $0.appendResult(head, to: $1) }
         case (.roster(let head), .contacts(let entries, _, _)):
             sendRoster(entries, head, in: effects, &clients)
         case (.lastSeen(let head), .lastSeen(let time)):
             let now = clients.now().wall.milliseconds
             let seconds = time.map { Int((now - $0.milliseconds) / 1_000) } ?? 0
-            if let sender { send(&clients) { $0.appendLast(head, to: sender, seconds: seconds) } }
+            respond(&clients) { $0.appendLast(head, to: $1, seconds: seconds) }
         case (.discovery(let head, let subject), .done):
-            if let sender { discover(subject, head, sender, &clients) }
+            discover(subject, head, &clients)
         case (.hiding(_, let farewell), .shown(.ends)):
             // RFC 6121, 4.5.2: as each available resource of the account, this one included.
-            if let sender { send(&clients) { $0.appendUnavailable(farewell, of: sender) } }
+            respond(&clients) { $0.appendUnavailable(farewell, of: $1) }
         case (.presence, .shown(.begins)):
             clients.table.updateList(of: slot) { $0.beginList() }
         case (.taking, .taken): askIfReceived(&clients)
@@ -59,14 +59,13 @@ extension XMPPClient {
         _ entries: Range<Int>, _ head: StanzaHead, in effects: borrowing Effects,
         _ clients: inout Clients
     ) {
-        guard let sender else { return }
-        var result: [UInt8] = []
-        result.appendRosterStart(head, to: sender)
-        for index in entries where effects.contacts[index].isContact {
-            result.append(RosterItem(effects.contacts[index], in: effects), at: stream.domain)
+        respond(&clients) { result, sender in
+            result.appendRosterStart(head, to: sender)
+            for index in entries where effects.contacts[index].isContact {
+                result.append(RosterItem(effects.contacts[index], in: effects), at: sender.domain)
+            }
+            result.appendRosterEnd()
         }
-        result.appendRosterEnd()
-        send(&clients) { $0 += result }
     }
 
     /// Answers a client that has changed the password of its account.
@@ -74,7 +73,7 @@ extension XMPPClient {
         guard case .password(let head, let remark) = awaiting, case .passwordSet = answer else {
             return clients.endMismatched(slot)
         }
-        if let sender { send(&clients) { $0.appendPasswordChanged(head, to: sender, remark) } }
+        respond(&clients) { $0.appendPasswordChanged(head, to: $1, remark) }
         clients.settle(slot)
     }
 

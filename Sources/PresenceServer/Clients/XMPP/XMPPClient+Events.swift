@@ -1,4 +1,5 @@
 import Connections
+import Containers
 import Outboxes
 import PresenceCore
 import PresenceXMPP
@@ -38,14 +39,15 @@ extension Clients {
     /// Sends an XMPP client presences that it has not asked for.
     mutating func push(_ presences: borrowing DomainStanzas, to slot: Int) {
         let bareJID = table.gapText(of: slot)
-        guard !isWebSocket(slot) else {
-            var elements: [UInt8] = []
-            elements.append(presences, to: bareJID)
-            return push(elements.span, to: slot)
-        }
         let before = table.ownBytes(of: slot)
         var outbox = table.beginAppending(to: slot)
-        outbox.append(presences, to: bareJID)
+        if isWebSocket(slot) {
+            var elements: [UInt8] = []
+            elements.append(presences, to: bareJID)
+            outbox.appendMessages(of: elements.span)
+        } else {
+            outbox.append(presences, to: bareJID)
+        }
         table.endAppending(outbox, to: slot)
         countHeldBack(slot, since: before)
     }
@@ -100,6 +102,15 @@ extension XMPPClient {
         }
     }
 
+    /// Sends the client a stanza that it has not asked for. That is counted while it does not read.
+    func push(_ stanza: Span<UInt8>, _ clients: inout Clients) {
+        let before = clients.table.ownBytes(of: slot)
+        clients.table.append(to: slot) {
+            if webSocket != nil { $0.appendMessages(of: stanza) } else { $0.append(stanza) }
+        }
+        clients.countHeldBack(slot, since: before)
+    }
+
     // MARK: Contacts
 
     /// Notifies the client of what a contact has sent, and of changes of its roster.
@@ -110,7 +121,7 @@ extension XMPPClient {
         if let word = notice.word {
             var stanza: [UInt8] = []
             stanza.append(word, of: notice.contact, in: effects, to: sender)
-            clients.push(stanza.span, to: slot)
+            push(stanza.span, &clients)
         }
         if notice.isListChanged { pushRosterItem(notice.contact, to: sender, effects, &clients) }
     }
@@ -128,6 +139,6 @@ extension XMPPClient {
             stanza.appendRemovedItem(effects.text(contact.account), at: sender.domain)
         }
         stanza.appendRosterEnd()
-        clients.push(stanza.span, to: slot)
+        push(stanza.span, &clients)
     }
 }

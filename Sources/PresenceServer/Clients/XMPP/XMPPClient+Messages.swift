@@ -60,7 +60,7 @@ extension XMPPClient {
         untaken.last = nil
         var ping: [UInt8] = []
         ping.appendPing("taken", number: number, to: sender)
-        clients.push(ping.span, to: slot)
+        push(ping.span, &clients)
     }
 }
 

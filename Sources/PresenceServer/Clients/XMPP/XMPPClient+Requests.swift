@@ -10,7 +10,7 @@ extension XMPPClient {
     func carryOut(
         _ request: XMPPRequest, _ head: StanzaHead, _ stanza: XMLElement, _ clients: inout Clients
     ) {
-        guard let sender else { return }
+        guard let sender else { return clients.endMismatched(slot) }
         switch request {
         case .show(let availability):
             show(availability, head, &clients)
@@ -111,9 +111,9 @@ extension XMPPClient {
                 $0.appendServiceFeatures(
                     head, to: sender, xmpp.description, canChangePassword: canChangePassword)
             }
-        case .discoverFeatures(sender.account): discover(.features, head, sender, &clients)
+        case .discoverFeatures(sender.account): discover(.features, head, &clients)
         case .discoverItems(nil), .discoverItems(sender.account):
-            discover(.items, head, sender, &clients)
+            discover(.items, head, &clients)
         case .registrationForm where canChangePassword(clients):
             send(&clients) { $0.appendRegistrationForm(head, to: sender) }
         case .uptime:
@@ -133,13 +133,10 @@ extension XMPPClient {
     }
 
     /// Answers what an account that the client sees has.
-    func discover(
-        _ subject: Discovered, _ head: StanzaHead, _ sender: StanzaSender,
-        _ clients: inout Clients
-    ) {
+    func discover(_ subject: Discovered, _ head: StanzaHead, _ clients: inout Clients) {
         switch subject {
-        case .features: send(&clients) { $0.appendAccountFeatures(head, to: sender) }
-        case .items: send(&clients) { $0.appendNoItems(head, to: sender) }
+        case .features: respond(&clients) { $0.appendAccountFeatures(head, to: $1) }
+        case .items: respond(&clients) { $0.appendNoItems(head, to: $1) }
         }
     }
 

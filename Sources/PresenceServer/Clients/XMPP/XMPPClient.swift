@@ -72,8 +72,14 @@ final class XMPPClient {
     /// Answers a request with an error.
     func send(_ error: StanzaError, _ head: StanzaHead, _ clients: inout Clients) {
         clients.counters.stanzaErrors.count(error.condition)
-        guard let sender else { return }
-        send(&clients) { $0.append(error, head, to: sender) }
+        respond(&clients) { $0.append(error, head, to: $1) }
+    }
+
+    /// Answers a request by the stanza that `encode` appends. Before the device is bound there is
+    /// none that could be answered so.
+    func respond(_ clients: inout Clients, _ encode: (inout [UInt8], StanzaSender) -> Void) {
+        guard let sender else { return clients.endMismatched(slot) }
+        send(&clients) { encode(&$0, sender) }
     }
 
     /// Moves what the stream has to send to the outbox.

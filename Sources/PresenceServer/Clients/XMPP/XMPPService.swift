@@ -36,6 +36,13 @@ struct XMPPService {
     func apply(_ limits: Limits) { streams.settings.limits = limits }
 }
 
+extension ClientProtocol {
+    /// The client, if it speaks XMPP: for what has only XMPP clients as receivers.
+    var client: XMPPClient? {
+        if case .xmpp(let client) = self { client } else { nil }
+    }
+}
+
 extension Clients {
     /// Makes a new connection one of an XMPP client.
     mutating func beginXMPP(
