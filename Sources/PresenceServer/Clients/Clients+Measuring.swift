@@ -17,11 +17,8 @@ extension Clients {
             }
         case .slowest(let countMax):
             report.slowest = table.slowest(countMax: countMax).map { reader in
-                SlowConnectionReport(
-                    connection: connectionID(reader.slot),
-                    address: transport.peerAddress(of: table.id(of: reader.slot)) ?? "",
-                    bytesWaiting: reader.bytesWaiting, since: reader.since,
-                    isConflated: reader.isConflated)
+                let address = transport.peerAddress(of: table.id(of: reader.slot)) ?? ""
+                return (connectionID(reader.slot), address, reader)
             }
         }
         return report

@@ -127,15 +127,15 @@ extension EngineHost {
         countMax: Int, _ reports: [LoopReport], at now: Moment
     ) -> [PresenceWire.SlowReader] {
         let slowest = reports.flatMap(\.slowest)
-            .map { (report: $0, behind: engine.topicsMissed(by: $0.connection)) }
+            .map { (slow: $0, behind: engine.topicsMissed(by: $0.connection)) }
             .greatest(countMax) {
-                ($0.behind, $0.report.bytesWaiting) < ($1.behind, $1.report.bytesWaiting)
+                ($0.behind, $0.slow.reader.bytesWaiting) < ($1.behind, $1.slow.reader.bytesWaiting)
             }
-        return slowest.map { report, behind in
+        return slowest.map { slow, behind in
             SlowReader(
-                owner: engine.owner(of: report.connection, into: &output.shared.effects),
-                address: report.address, bytesWaiting: report.bytesWaiting, behind: behind,
-                since: now.wall(at: report.since))
+                owner: engine.owner(of: slow.connection, into: &output.shared.effects),
+                address: slow.address, bytesWaiting: slow.reader.bytesWaiting, behind: behind,
+                since: now.wall(at: slow.reader.since))
         }
     }
 

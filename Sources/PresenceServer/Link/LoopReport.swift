@@ -1,3 +1,4 @@
+import Connections
 import PresenceCore
 
 /// What a question about the service asks a connection loop for, besides its measurements.
@@ -16,17 +17,6 @@ struct LoopReport: Sendable {
     var measured = LoopMeasurements()
     /// For `LoopQuestion.bytesWaiting`, those that are connections of this loop.
     var bytesWaiting: [ConnectionID: Int] = [:]
-    /// For `LoopQuestion.slowest`.
-    var slowest: [SlowConnectionReport] = []
-}
-
-/// A connection that has not read everything it was sent.
-struct SlowConnectionReport: Sendable {
-    var connection: ConnectionID
-    var address: String
-    var bytesWaiting: Int
-    /// Since when.
-    var since: Mono
-    /// Whether it misses events.
-    var isConflated: Bool
+    /// For `LoopQuestion.slowest`, with the addresses of the clients.
+    var slowest: [(connection: ConnectionID, address: String, reader: SlowReader)] = []
 }
