@@ -56,8 +56,8 @@ import Testing
     }
 
     @Test func `is how often an account is asked`() {
-        var paces = AccountPaces()
-        let pace = AccountPaces.ofRequests
+        var paces = TokenBuckets<[UInt8]>()
+        let pace = Pace.ofRequests
         let now = Mono(milliseconds: 5_000)
         func taken(_ name: String, at now: Mono) -> Int {
             (0..<300).count { _ in paces.take(for: Array(name.utf8), pace, at: now) == nil }
@@ -72,12 +72,12 @@ import Testing
     }
 
     @Test func `is owed by an account, for a while`() {
-        var paces = AccountPaces()
+        var paces = TokenBuckets<[UInt8]>()
         let pace = Pace(perSecond: 1, burst: 2)
         let now = Mono(milliseconds: 5_000)
         let (amy, bob) = (Array("amy".utf8), Array("bob".utf8))
         #expect(paces.wait(of: amy, pace, at: now) == nil)
-        for _ in 0..<500 { paces.charge(amy, pace, at: now) }
+        for _ in 0..<500 { paces.charge(amy, pace, at: now, waitMillisecondsMax: 60_000) }
         #expect((paces.wait(of: amy, pace, at: now) ?? 0) > 59_000)
         #expect(paces.wait(of: bob, pace, at: now) == nil)
         #expect(paces.wait(of: amy, pace, at: now.advanced(bySeconds: 63)) == nil)

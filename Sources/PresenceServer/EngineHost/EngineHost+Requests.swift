@@ -205,7 +205,7 @@ extension EngineHost {
         else { return }
         let contact = texts.bytes(name)
         guard engine.isStranger(to: contact, request.connection),
-            let wait = requestPaces.take(for: contact, AccountPaces.ofRequests, at: now.mono)
+            let wait = requestPaces.take(for: contact, .ofRequests, at: now.mono)
         else { return }
         var rejection = Rejection.tooOften(waitMilliseconds: wait)
         rejection.field = .contact
@@ -225,4 +225,10 @@ extension EngineHost {
         try engine.authorise(request.method.name, from: request.connection)
         try checkServing()
     }
+}
+
+extension Pace {
+    /// Of requests to see an account: strangers must not flood it by asking and withdrawing. With
+    /// at most 5 KB each, 10 KB a second.
+    static let ofRequests = Pace(perSecond: 2, burst: 100)
 }

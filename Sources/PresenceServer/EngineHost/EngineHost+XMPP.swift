@@ -84,7 +84,8 @@ extension EngineHost {
     /// another account.
     mutating func noteAuthenticated(_ account: [UInt8], at now: Mono) {
         guard let pace = configuration.engine.loginPace else { return }
-        authentications.charge(account, pace, at: now)
+        // What is taken in advance is owed for a minute at most.
+        authentications.charge(account, pace, at: now, waitMillisecondsMax: 60_000)
     }
 
     /// Whether what a client has sent is taken for a password, not for a token. Tokens begin with

@@ -58,11 +58,12 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// Who reads what no device has taken in time.
     var undelivered = UndeliveredReaders(identity: 0)
     var questions = Questions()
-    /// How often accounts are asked by others, and how often XMPP clients prove to be them.
-    var requestPaces = AccountPaces()
-    var authentications = AccountPaces()
+    /// How often accounts are asked by others, and how often XMPP clients prove to be them: the
+    /// engine may not know these accounts.
+    var requestPaces = TokenBuckets<[UInt8]>()
+    var authentications = TokenBuckets<[UInt8]>()
     /// How often accounts read cards.
-    var cardPaces = AccountPaces()
+    var cardPaces = TokenBuckets<[UInt8]>()
     var relayed = RelayedPaces()
     var relayedRequests = RelayedRequests()
     var memory: MemoryReturn
