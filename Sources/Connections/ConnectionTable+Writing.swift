@@ -63,9 +63,6 @@ extension ConnectionTable {
     /// Whether connections have something to write.
     public var hasOutput: Bool { !dirty.isEmpty }
 
-    /// Connections that have something to write.
-    public var dirtyCount: Int { dirty.count }
-
     /// The progress of the writes.
     public var progress: WriteProgress { dirty.progress }
 

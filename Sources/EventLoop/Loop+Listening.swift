@@ -11,8 +11,7 @@
 // reserved for the rest of the process are free again. Connections wait in the backlog, except one
 // that was accepted with a reserved descriptor: it is reset. So the loop does not spin, and does
 // not stop accepting permanently. Accepts per turn are bounded, so that a reconnect storm shares
-// the loop with connected clients. A paused listener accepts nothing (libuv's would hold one
-// accepted connection).
+// the loop with connected clients.
 
 import CLibUV
 import Glibc
@@ -23,13 +22,11 @@ import Glibc
     enum Phase: Equatable {
         /// Addresses are bound, and connections are rejected. To: `accepting`.
         case bound
-        /// The sockets are polled. To: `suspended`, `paused`.
+        /// The sockets are polled. To: `suspended`.
         case accepting
         /// After a failure, until enough descriptors are free; the next check is after
-        /// `milliseconds`. To: `accepting`, `paused`.
+        /// `milliseconds`. To: `accepting`.
         case suspended(milliseconds: UInt64)
-        /// Until `resumeAccepting`. To: `accepting`.
-        case paused
     }
 
     let fd: CInt
@@ -92,20 +89,6 @@ extension Loop {
         beginAccepting()
     }
 
-    /// Leaves new connections in the backlog until `resumeAccepting`; idempotent.
-    public func pauseAccepting() {
-        guard listenerPhase != .paused, listenerPhase != .bound else { return }
-        listenerPhase = .paused
-        unsafe uv_timer_stop(acceptBackoffTimer)
-        stopPolling()
-    }
-
-    /// Accepts connections again; idempotent.
-    public func resumeAccepting() {
-        guard listenerPhase == .paused else { return }
-        beginAccepting()
-    }
-
     /// Closes the listening sockets, not the accepted connections; idempotent.
     public func stopListening() {
         guard !listeners.isEmpty else { return }
@@ -163,12 +146,8 @@ extension Loop {
         }
     }
 
-    private func stopPolling() {
-        for listener in listeners { unsafe uv_poll_stop(listener.poll) }
-    }
-
     private func suspend(_ error: UVError) {
-        stopPolling()
+        for listener in listeners { unsafe uv_poll_stop(listener.poll) }
         suspend(milliseconds: Listener.suspensionMilliseconds)
         handler?.acceptFailed(error)
     }
@@ -198,7 +177,7 @@ extension Loop {
         guard status == 0 else { return suspend(UVError(code: status, operation: "uv_poll_start")) }
         let reservedFrom = reservedFrom
         for _ in 0..<Listener.acceptsPerTurnMax {
-            // The handler may have paused or closed the listeners.
+            // The handler may have closed the listeners.
             guard listenerPhase == .accepting, number < listeners.count else { return }
             let fd = cuv_accept(listeners[number].fd)
             if fd >= 0 {

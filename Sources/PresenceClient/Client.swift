@@ -75,7 +75,7 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
 /// One connection, used from one thread. Notifications that arrive before an answer are kept for
 /// `nextNotification`.
 public final class Client {
-    private let socket: any ByteStream
+    let socket: any ByteStream
     private var received: [UInt8] = []
     private var notifications: [Notification] = []
     private var lastID: Int64 = 0
@@ -164,11 +164,6 @@ public final class Client {
         let length = UInt32(body.count)
         let head = (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) }
         try socket.send(head + body)
-    }
-
-    /// Sends bytes as they are.
-    public func sendRaw(_ bytes: [UInt8]) throws(ClientError) {
-        try socket.send(bytes)
     }
 
     /// Half-closes the connection: nothing more is sent.

@@ -24,12 +24,9 @@ final class Mailbox: Sendable {
     private let contents = Guarded(Contents())
     private let boxCount = Guarded(0)
     private let wakeup: Wakeup
-    /// Those of the connection loops.
-    private let others: [Wakeup]
 
-    init(_ wakeup: Wakeup, others: [Wakeup] = []) {
+    init(_ wakeup: Wakeup) {
         self.wakeup = wakeup
-        self.others = others
     }
 
     /// Leaves what the store has to report. Any thread.
@@ -86,12 +83,6 @@ final class Mailbox: Sendable {
 
     /// Has the engine host's loop go round once. Any thread.
     func wakeHost() { wakeup.wake() }
-
-    /// Has every loop go round once. Any thread.
-    func wake() {
-        wakeup.wake()
-        for other in others { other.wake() }
-    }
 
     /// Takes all queued items. The engine host's thread.
     func take() -> Contents {

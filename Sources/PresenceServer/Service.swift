@@ -15,7 +15,7 @@ public final class Service {
     private let logger: Logger
     private let settings: Settings
     private let watchdog: Watchdog?
-    private let loops: [(name: String, wakeup: Wakeup)]
+    let loops: [(name: String, wakeup: Wakeup)]
     private let loopCount: Int
     /// When the service was made, by the machine's wall clock.
     private let wallMilliseconds: Int64
@@ -70,7 +70,7 @@ public final class Service {
         self.loops = loops.named
         wallMilliseconds = loops.first.wallMilliseconds
         feedFile = FeedFile(configuration)
-        mailbox = Mailbox(loops.host.wakeup, others: loops.connections.map(\.wakeup))
+        mailbox = Mailbox(loops.host.wakeup)
         do throws(StoreFileError) {
             runner = try ServiceAssembly(
                 configuration: configuration, loops: loops, store: store, mailbox: mailbox,
@@ -190,11 +190,6 @@ public struct ServiceControl: Sendable {
         guard let box else { throw .ended }
         return InProcessClient(
             settings, limits, box: box, number: number, needsHandOver: needsHandOver)
-    }
-
-    /// Makes the service read its clocks, which a test has moved.
-    public func wake() {
-        mailbox.wake()
     }
 }
 

@@ -40,11 +40,6 @@ package final class InjectedFaults: Sendable {
         plans.withLock { $0[point] = Plan(code: code, passes: passes, times: times) }
     }
 
-    /// Lets every call succeed from now on.
-    package func disarm() {
-        plans.withLock { $0.removeAll() }
-    }
-
     func check(_ point: Point) throws(StoreError) {
         let code: Int32? = plans.withLock { plans in
             guard var plan = plans[point], plan.times > 0 else { return nil }

@@ -154,20 +154,3 @@ public protocol StoreReader: ~Copyable {
     mutating func subscription(
         type: UInt16, publisher: Span<UInt8>, created: Int64, expires: Int64)
 }
-
-extension StoreReader where Self: ~Copyable {
-    /// A reader that has no use for passwords ignores them.
-    public mutating func passwords(count: Int, secret: [UInt8]) {}
-
-    /// A reader that has no use for the identity ignores it.
-    public mutating func identity(_ number: Int64) {}
-
-    /// A reader that has no use for messages ignores them.
-    public mutating func message(_ row: MessageRow) {}
-
-    /// A reader that has no use for cards ignores them.
-    public mutating func card(_ summary: CardSummary) {}
-
-    /// A reader that has no use for devices ignores them.
-    public mutating func device(_ row: DeviceRow) {}
-}

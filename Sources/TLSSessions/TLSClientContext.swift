@@ -88,47 +88,20 @@ public enum CertificateProblem: Hashable, Sendable {
     case other(String)
 }
 
-/// What a client keeps of a session, to continue it on its next connection.
-@safe public final class TLSResumption {
-    fileprivate let session: OpaquePointer
-
-    fileprivate init(_ session: OpaquePointer) {
-        unsafe self.session = session
-    }
-
-    deinit { unsafe SSL_SESSION_free(session) }
-}
-
 extension TLSSession {
     /// The client's side of a connection to a server of this name, or at this address. Nil if
     /// memory is short, or the name cannot be one.
     ///
     /// Call `handshake` with no bytes to begin.
-    public init?(
-        _ context: TLSClientContext, serverName: String, resuming earlier: TLSResumption? = nil,
-        at wallSeconds: Int64
-    ) {
+    public init?(_ context: TLSClientContext, serverName: String, at wallSeconds: Int64) {
         guard let ssl = unsafe Self.create(context.context) else { return nil }
         unsafe SSL_set_connect_state(ssl)
-        guard unsafe Self.setName(serverName, of: ssl),
-            unsafe earlier == nil || SSL_set_session(ssl, earlier?.session) == 1
-        else {
+        guard unsafe Self.setName(serverName, of: ssl) else {
             unsafe SSL_free(ssl)
             return nil
         }
         unsafe X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), time_t(wallSeconds))
         unsafe self.init(ssl, context)
-    }
-
-    /// What a later connection needs to continue this session; nil before the server has sent a
-    /// ticket, which comes with the first data.
-    public var resumption: TLSResumption? {
-        guard let session = unsafe SSL_get1_session(ssl) else { return nil }
-        guard unsafe SSL_SESSION_is_resumable(session) == 1 else {
-            unsafe SSL_SESSION_free(session)
-            return nil
-        }
-        return unsafe TLSResumption(session)
     }
 
     /// Why the server's certificate was not accepted; nil if that is not the error.

@@ -166,24 +166,6 @@ import COpenSSL
     /// The version of the protocol, such as `TLSv1.3`.
     public var version: String { unsafe String(cString: SSL_get_version(ssl)) }
 
-    /// The cipher suite by its IANA name; nil before one is chosen.
-    public var cipherSuite: String? {
-        guard let cipher = unsafe SSL_get_current_cipher(ssl),
-            let name = unsafe SSL_CIPHER_standard_name(cipher)
-        else { return nil }
-        return unsafe String(cString: name)
-    }
-
-    /// The application protocol that was agreed on; nil if the client offered none.
-    public var applicationProtocol: String? {
-        var start: UnsafePointer<UInt8>?
-        var count: CUnsignedInt = 0
-        unsafe SSL_get0_alpn_selected(ssl, &start, &count)
-        guard let start = unsafe start, count > 0 else { return nil }
-        return unsafe String(
-            decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
-    }
-
     // MARK: - Inside
 
     /// Makes OpenSSL change the key with the next write when this one has served long enough.

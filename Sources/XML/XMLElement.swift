@@ -3,7 +3,7 @@
 
 /// An element of a header or a stanza.
 public struct XMLElement: Sendable {
-    private let document: XMLDocument
+    let document: XMLDocument
     private let number: Int
 
     init(_ document: XMLDocument, _ number: Int = 0) {
@@ -21,9 +21,6 @@ public struct XMLElement: Sendable {
 
     /// The number of elements, texts and attributes of its stanza.
     public var partCountOfStanza: Int { document.nodes.count + document.attributes.count }
-
-    /// Bytes of memory of the document that it is in.
-    var bytesAllocatedOfDocument: Int { document.bytesAllocated }
 
     private var node: XMLTree.Node { document.nodes[number] }
 

@@ -177,13 +177,6 @@ final class XMLDocument: Sendable {
         bytes = tree.bytes
         isIncomplete = tree.isIncomplete
     }
-
-    /// Bytes of memory in use.
-    var bytesAllocated: Int {
-        bytes.capacity + nodes.capacity * MemoryLayout<XMLTree.Node>.stride
-            + attributes.capacity * MemoryLayout<XMLTree.Attribute>.stride
-            + namespaces.capacity * MemoryLayout<XMLTree.ByteRange>.stride
-    }
 }
 
 /// A name in memory of Expat, valid during its call.

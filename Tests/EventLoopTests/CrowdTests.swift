@@ -93,32 +93,6 @@ import Testing
             exit(0)
         }
     }
-
-    @Test func `a pause while accepting is suspended stays a pause`() async {
-        await #expect(processExitsWith: .exitCode(0)) {
-            let loop = try Loop()
-            let recorder = Recorder(loop)
-            let port = try loop.listenAnywhere()
-            let client = try Client(port: port)
-            let before = rejectDescriptors()
-            recorder.onAcceptFailed = {
-                setDescriptorLimit(before)
-                loop.pauseAccepting()
-            }
-            recorder.run(until: { !recorder.acceptFailures.isEmpty })
-            // Turns go on until the rest would long be over.
-            let restOver = loop.monotonicMilliseconds + 150
-            recorder.run(until: {
-                loop.wakeup.wake()
-                return loop.monotonicMilliseconds >= restOver
-            })
-            let isPaused = recorder.accepted.isEmpty
-            loop.resumeAccepting()
-            recorder.run(until: { recorder.accepted.count == 1 })
-            withExtendedLifetime(client) { loop.close() }
-            exit(isPaused ? 0 : 1)
-        }
-    }
 }
 
 private func raiseDescriptorLimit() {

@@ -58,44 +58,11 @@ import Testing
             recorder.run(until: { recorder.accepted.count == clients.count })
         }
         #expect(recorder.listeners == [2, 0, 1, 2])
-        loop.pauseAccepting()
-        for port in ports { clients.append(try Client(port: port)) }
-        recorder.settle()
-        #expect(recorder.accepted.count == 4)
-        loop.resumeAccepting()
-        recorder.run(until: { recorder.accepted.count == 7 })
         loop.stopListening()
         for port in ports {
             #expect(throws: TestClientError.self) { try Client(port: port) }
         }
         loop.close()
-    }
-
-    @Test func `a paused listener accepts nothing until it is resumed`() throws {
-        let loop = try Loop()
-        let recorder = Recorder(loop)
-        let port = try loop.listenAnywhere()
-        loop.pauseAccepting()
-        loop.pauseAccepting()
-        let client = try Client(port: port)
-        recorder.settle()
-        #expect(recorder.accepted.isEmpty)
-        loop.resumeAccepting()
-        recorder.run(until: { recorder.accepted.count == 1 })
-        withExtendedLifetime(client) { loop.close() }
-    }
-
-    @Test func `pausing inside the callback holds the next one back`() throws {
-        let loop = try Loop()
-        let recorder = Recorder(loop)
-        let port = try loop.listenAnywhere()
-        let clients = try (0..<2).map { _ in try Client(port: port) }
-        recorder.onAccepted = { _ in loop.pauseAccepting() }
-        recorder.settle()
-        #expect(recorder.accepted.count == 1)
-        loop.resumeAccepting()
-        recorder.run(until: { recorder.accepted.count == 2 })
-        withExtendedLifetime(clients) { loop.close() }
     }
 
     @Test func `stopListening keeps accepted connections`() throws {

@@ -38,7 +38,7 @@ import Testing
         }
         add(1)
         #expect(reads.count == 65)
-        #expect(reads.orderCount <= 67)
+        #expect(reads.order.count <= 67)
         reads.end()
         #expect(next() == 1)
         #expect(next() == nil)

@@ -60,10 +60,11 @@ import Testing
         }
     }
 
+    // Not `.scrub`: behind a commit that only seems to have failed, SQLite itself would carry it
+    // into the database, which it does not behind one that failed.
+    private let points: [InjectedFaults.Point] = [.write, .commit, .commitInLog, .reopen]
+
     private func armFault(_ random: inout Random) {
-        // Not `.scrub`: behind a commit that only seems to have failed, SQLite itself would
-        // carry it into the database, which it does not behind one that failed.
-        let points: [InjectedFaults.Point] = [.write, .commit, .commitInLog, .reopen]
         let codes: [Int32] = [13, 10 | 4 << 8, 11]
         guard Int.random(in: 0..<3, using: &random) == 0,
             let point = points.randomElement(using: &random),
@@ -104,7 +105,7 @@ import Testing
             }
             outcomes.release()
         }
-        faults.disarm()
+        for point in points { faults.fail(point, code: 0, times: 0) }
         #expect(store.stop().lostWrites == 0)
         #expect(store.counters.failures > 10, "the disk failed often enough to show anything")
         #expect(try Contents(of: directory.data) == model.contents, "seed \(seed)")

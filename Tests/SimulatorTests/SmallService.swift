@@ -1,9 +1,9 @@
-import Connections
 import EventLoop
 import Logging
 import PresenceClient
 import PresenceCore
 
+@testable import Connections
 @testable import PresenceServer
 
 /// A connection loop and the engine host, inline, over a simulated network and disk.
@@ -49,7 +49,7 @@ final class SmallService {
     }
 
     /// Connections that have something to write.
-    var dirtyCount: Int { connections.clients.table.dirtyCount }
+    var dirtyCount: Int { connections.clients.table.dirty.count }
     /// Bytes that sockets have not accepted.
     var bytesBlocked: Int { connections.clients.table.bytesBlocked }
 

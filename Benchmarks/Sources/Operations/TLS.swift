@@ -85,8 +85,7 @@ public struct TLSWorld {
     /// A connection after the handshake.
     func connect() -> (server: TLSEnd, client: TLSEnd) {
         guard let first = TLSSession(server),
-            let second = TLSSession(
-                client, serverName: "one.example", resuming: nil, at: Self.today)
+            let second = TLSSession(client, serverName: "one.example", at: Self.today)
         else { preconditionFailure("no memory") }
         let server = TLSEnd(first, wire)
         let client = TLSEnd(second, wire)

@@ -11,15 +11,12 @@ struct StoreReads<Question> {
     private var waiting: [ConnectionID: Question] = [:]
     /// The order in which they came, from `first` on. Those that wait no more are left in it for a
     /// while.
-    private var order: [ConnectionID] = []
+    private(set) var order: [ConnectionID] = []
     private var first = 0
     private var inProgressCount = 0
 
     /// How many wait or are in progress.
     var count: Int { waiting.count + inProgressCount }
-
-    /// The connections that are remembered, for tests of what they can cost.
-    var orderCount: Int { order.count }
 
     /// Has something read for a connection as soon as there is room for it.
     mutating func add(_ question: Question, for connection: ConnectionID) {

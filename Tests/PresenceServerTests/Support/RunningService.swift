@@ -3,15 +3,17 @@ import Foundation
 import Logging
 import PresenceClient
 import PresenceCore
-import PresenceServer
 import Testing
+
+@testable import PresenceServer
 
 /// A service on a thread of its own, with a port of its own and a clock that can be moved.
 final class RunningService: @unchecked Sendable {
-    // SAFETY: `control`, `failure` and `address` are written before a semaphore is signalled
+    // SAFETY: `control`, `loops`, `failure` and `address` are written before a semaphore is signalled
     // and read after it was waited for.
     private let ended = DispatchSemaphore(value: 0)
     private var control: ServiceControl?
+    private var loops: [Wakeup] = []
     private(set) var failure: String?
     private(set) var address = ListenAddress(host: "", port: 0)
     private(set) var xmppAddress: ListenAddress?
@@ -36,6 +38,7 @@ final class RunningService: @unchecked Sendable {
             do {
                 let service = try Service(configuration, logger: logger, shift: shift)
                 control = service.control
+                loops = service.loops.map(\.wakeup)
                 address = service.address
                 xmppAddress = service.xmppAddress
                 try service.run { isReady.signal() }
@@ -58,7 +61,8 @@ final class RunningService: @unchecked Sendable {
     /// Lets time pass for the service, deadline after deadline.
     func pass(seconds: Double) {
         shift.pass(milliseconds: UInt64(seconds * 1_000))
-        control?.wake()
+        // Loops read their clocks when they are woken.
+        for loop in loops { loop.wake() }
     }
 
     /// A client in this process.

@@ -76,10 +76,11 @@ final class World: LoopHandler {
         }
         guard
             let session = TLSSession(
-                clientContext, serverName: setting.serverName, resuming: resuming,
-                at: Setting.today)
+                clientContext, serverName: setting.serverName, at: Setting.today)
         else { throw SettingError() }
-        clients[id] = Peer(session)
+        let peer = Peer(session)
+        if let resuming { try peer.resume(resuming) }
+        clients[id] = peer
         return id
     }
 

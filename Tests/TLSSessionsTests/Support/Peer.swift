@@ -1,3 +1,4 @@
+import COpenSSL
 import TestSupport
 import Testing
 
@@ -19,10 +20,36 @@ final class Peer {
 
     var phase: TLSSession.Phase { session.phase }
     var version: String { session.version }
-    var cipherSuite: String? { session.cipherSuite }
-    var applicationProtocol: String? { session.applicationProtocol }
     var isResumed: Bool { session.isResumed }
-    var resumption: TLSResumption? { session.resumption }
+
+    /// The cipher suite by its IANA name; nil before one is chosen.
+    var cipherSuite: String? {
+        guard let cipher = SSL_get_current_cipher(session.ssl) else { return nil }
+        return SSL_CIPHER_standard_name(cipher).map { String(cString: $0) }
+    }
+
+    /// The application protocol that was agreed on; nil if the client offered none.
+    var applicationProtocol: String? {
+        var start: UnsafePointer<UInt8>?
+        var count: CUnsignedInt = 0
+        SSL_get0_alpn_selected(session.ssl, &start, &count)
+        guard let start, count > 0 else { return nil }
+        return String(
+            decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+
+    /// What a later connection needs to continue this session; nil before the server has sent a
+    /// ticket, which comes with the first data.
+    var resumption: TLSResumption? {
+        guard let session = SSL_get1_session(session.ssl) else { return nil }
+        let resumption = TLSResumption(session)
+        return SSL_SESSION_is_resumable(session) == 1 ? resumption : nil
+    }
+
+    /// Has a client continue an earlier session, before its first byte.
+    func resume(_ earlier: TLSResumption) throws {
+        guard SSL_set_session(session.ssl, earlier.session) == 1 else { throw SettingError() }
+    }
 
     /// Receives ciphertext, in the order that a loop would use.
     func receive(_ bytes: [UInt8]) {
@@ -134,10 +161,11 @@ struct Setting {
         let server = try serverContext ?? self.serverContext()
         let client = try clientContext ?? self.clientContext()
         guard let serverSession = TLSSession(server),
-            let clientSession = TLSSession(
-                client, serverName: serverName, resuming: resuming, at: Self.today)
+            let clientSession = TLSSession(client, serverName: serverName, at: Self.today)
         else { throw SettingError() }
-        return Pair(client: Peer(clientSession), server: Peer(serverSession))
+        let pair = Pair(client: Peer(clientSession), server: Peer(serverSession))
+        if let resuming { try pair.client.resume(resuming) }
+        return pair
     }
 
     /// Two peers after the handshake, however it has ended.
@@ -153,6 +181,17 @@ struct Setting {
 }
 
 struct SettingError: Error {}
+
+/// What a client keeps of a session, to continue it on its next connection.
+final class TLSResumption {
+    fileprivate let session: OpaquePointer
+
+    fileprivate init(_ session: OpaquePointer) {
+        self.session = session
+    }
+
+    deinit { SSL_SESSION_free(session) }
+}
 
 extension TestPEM {
     static func files(_ chain: String..., key: String) -> TLSCertificateFiles {
