@@ -14,11 +14,6 @@
 public struct FanOutID: Hashable, Sendable {
     /// The event's `seq`.
     public let seq: UInt64
-
-    /// The fan-out of the event with this `seq`.
-    public init(seq: UInt64) {
-        self.seq = seq
-    }
 }
 
 /// The large fan-outs in progress.

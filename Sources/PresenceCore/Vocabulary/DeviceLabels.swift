@@ -93,13 +93,6 @@ public struct DeviceChange: Hashable, Sendable {
     /// The push address; empty: none; nil: as it is.
     public var pushAddress: [UInt8]?
 
-    /// A change of those that are given.
-    public init(alias: [UInt8]? = nil, tags: [[UInt8]]? = nil, pushAddress: [UInt8]? = nil) {
-        self.alias = alias
-        self.tags = tags
-        self.pushAddress = pushAddress
-    }
-
     /// The removal of all three.
     public static let removal = DeviceChange(alias: [], tags: [], pushAddress: [])
 

@@ -54,14 +54,6 @@ public struct DirectedPresence: Hashable, Sendable {
         /// Not any more: for receivers that see the device as subscribers, or are of its account.
         case unavailableToSubscribers
     }
-
-    /// A presence.
-    public init(sender: ByteRange, device: DeviceEntry, kind: Kind, addressed: ByteRange? = nil) {
-        self.sender = sender
-        self.device = device
-        self.kind = kind
-        self.addressed = addressed
-    }
 }
 
 /// What a stanza is that one client has for another.

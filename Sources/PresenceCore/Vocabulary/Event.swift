@@ -48,16 +48,6 @@ public struct DeviceEntry: Hashable, Sendable {
     /// How it presents itself: an index of `Effects.availabilities`; nil: as available, and nothing
     /// more.
     public var availability: Int32?
-
-    /// A device.
-    public init(
-        client: ClientKind, name: ByteRange, reach: Reach, availability: Int32? = nil
-    ) {
-        self.client = client
-        self.name = name
-        self.reach = reach
-        self.availability = availability
-    }
 }
 
 /// A custom status in force.
@@ -68,13 +58,6 @@ public struct StatusEntry: Hashable, Sendable {
     public var ext: ByteRange?
     /// When it expires.
     public var expires: Wall
-
-    /// A status.
-    public init(value: Int32, ext: ByteRange?, expires: Wall) {
-        self.value = value
-        self.ext = ext
-        self.expires = expires
-    }
 }
 
 /// An event of a publisher, with the publisher's whole state after it.

@@ -4,11 +4,6 @@ import Containers
 public struct AccountHandle: Hashable, Sendable {
     /// The number of the name in the engine's name table.
     public let index: UInt32
-
-    /// The handle with this number.
-    public init(index: UInt32) {
-        self.index = index
-    }
 }
 
 /// What can be subscribed to: one event type of one publisher.

@@ -9,13 +9,6 @@ public struct RequestError: Error, Hashable, Sendable {
     /// The method, if it could be decoded.
     public var method: MethodName?
 
-    /// An error.
-    public init(id: RequestID, cause: Cause, method: MethodName? = nil) {
-        self.id = id
-        self.cause = cause
-        self.method = method
-    }
-
     /// What is wrong: the request object or its parameters.
     public enum Cause: Hashable, Sendable {
         case envelope(EnvelopeError)

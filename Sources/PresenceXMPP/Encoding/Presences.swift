@@ -11,14 +11,7 @@ public struct StatusContent: Hashable, Sendable {
     /// When it expires.
     public var expires: Wall?
     /// What the app has added to it.
-    public var ext: [UInt8]
-
-    /// A status.
-    public init(value: Int32, expires: Wall? = nil, ext: [UInt8] = []) {
-        self.value = value
-        self.expires = expires
-        self.ext = ext
-    }
+    public var ext: [UInt8] = []
 }
 
 extension [UInt8] {

@@ -26,17 +26,7 @@ public struct StanzaSender: Hashable, Sendable {
     /// The domain of its stream.
     public var domain: [UInt8]
     /// The language of its stream; empty: not known.
-    public var language: [UInt8]
-
-    /// A client.
-    public init(
-        account: [UInt8], device: [UInt8], domain: [UInt8], language: [UInt8] = []
-    ) {
-        self.account = account
-        self.device = device
-        self.domain = domain
-        self.language = language
-    }
+    public var language: [UInt8] = []
 }
 
 /// Decodes stanzas of clients.
