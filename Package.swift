@@ -160,7 +160,8 @@ let package = Package(
         .target(
             name: "PresenceTokens",
             dependencies: [
-                "Containers", "HTTPValues", "OutgoingHTTP", "PresenceWire", "TaskLoops",
+                "Containers", "HTTPValues", "OutgoingHTTP", "PresenceCore", "PresenceWire",
+                "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
@@ -318,7 +319,8 @@ let package = Package(
         .testTarget(
             name: "PresenceTokensTests",
             dependencies: [
-                "Containers", "OutgoingHTTP", "PresenceTokens", "TaskLoops", "TestSupport",
+                "Containers", "OutgoingHTTP", "PresenceCore", "PresenceTokens", "TaskLoops",
+                "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,5 +1,6 @@
 import Containers
 import FoundationEssentials
+import PresenceCore
 import PresenceWire
 
 /// A token split into its parts (RFC 7515 §7.1). Only the header has been parsed.
@@ -10,7 +11,7 @@ struct TokenText {
     let signature: [UInt8]
     private let payload: ArraySlice<UInt8>
 
-    init(_ token: [UInt8]) throws(TokenError) {
+    init(_ token: [UInt8]) throws(CredentialError) {
         let parts = token.split(
             separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let head = Base64URL.decoded(parts[0]),
@@ -25,7 +26,7 @@ struct TokenText {
     }
 
     /// The claims. To be called after the signature has been verified.
-    func claims() throws(TokenError) -> TokenClaims {
+    func claims() throws(CredentialError) -> TokenClaims {
         guard let text = Base64URL.decoded(payload) else { throw .malformed }
         return try decode(TokenClaims.self, text)
     }
@@ -43,7 +44,9 @@ public func claimedAccount(inToken token: [UInt8]) -> String? {
 
 /// No member may appear twice (RFC 7515, 4; RFC 7519, 4): `JSONDecoder` takes the first, others the
 /// last, and a token must not have one account here and another elsewhere.
-private func decode<Value: Decodable>(_: Value.Type, _ text: [UInt8]) throws(TokenError) -> Value {
+private func decode<Value: Decodable>(
+    _: Value.Type, _ text: [UInt8]
+) throws(CredentialError) -> Value {
     do {
         try StrictJSON.check(text)
         return try JSONDecoder().decode(Value.self, from: Data(text))

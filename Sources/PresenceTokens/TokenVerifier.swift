@@ -5,6 +5,7 @@
 // used. The caller gives the time: nothing here reads a clock.
 
 import Containers
+public import PresenceCore
 
 /// Verifies tokens, on any thread.
 public final class TokenVerifier: Sendable {
@@ -31,7 +32,9 @@ public final class TokenVerifier: Sendable {
     /// Takes tens of microseconds, unless its key is unknown and has to be fetched.
     ///
     /// - Throws: why the token is invalid.
-    public func verify(_ token: [UInt8], at now: Int64) async throws(TokenError) -> VerifiedToken {
+    public func verify(
+        _ token: [UInt8], at now: Int64
+    ) async throws(CredentialError) -> VerifiedToken {
         let text = try TokenText(token)
         guard !text.header.isCritical else { throw .critical }
         guard let algorithm = TokenAlgorithm(named: text.header.alg) else { throw .algorithm }
@@ -43,7 +46,7 @@ public final class TokenVerifier: Sendable {
 
     private func keys(
         kid: ExactText?, _ algorithm: TokenAlgorithm, at now: Int64
-    ) async throws(TokenError) -> [TokenKey] {
+    ) async throws(CredentialError) -> [TokenKey] {
         switch source.current?.search(kid: kid, algorithm) {
         case .keys(let keys): return keys
         case .otherAlgorithm: throw .otherAlgorithm
@@ -59,7 +62,9 @@ public final class TokenVerifier: Sendable {
         }
     }
 
-    private func verify(_ claims: TokenClaims, at now: Int64) throws(TokenError) -> VerifiedToken {
+    private func verify(
+        _ claims: TokenClaims, at now: Int64
+    ) throws(CredentialError) -> VerifiedToken {
         precondition(rules.leewaySeconds >= 0, "a token would expire before its time")
         let leeway = rules.leewaySeconds * 1_000
         guard let exp = claims.exp.flatMap(Self.milliseconds) else { throw .noExpiry }

@@ -41,36 +41,14 @@ struct CredentialAuthenticator: Authenticator {
 
     func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
         guard let verifier else { return .failure(.tokensNotTaken) }
-        do throws(TokenError) {
+        do throws(CredentialError) {
             let verified = try await verifier.verify(token, at: now.milliseconds)
             let term = TokenTerm(
                 expires: Wall(milliseconds: verified.expires),
                 honouredUntil: Wall(milliseconds: verified.acceptedUntil))
             return .success(TokenHolder(account: Array(verified.account.utf8), term: term))
         } catch {
-            return .failure(CredentialError(error))
+            return .failure(error)
         }
-    }
-}
-
-extension CredentialError {
-    /// The protocol's word for what the verifier has found.
-    init(_ error: TokenError) {
-        self =
-            switch error {
-            case .malformed: .malformed
-            case .algorithm: .algorithm
-            case .critical: .critical
-            case .unknownKey: .unknownKey
-            case .otherAlgorithm: .otherAlgorithm
-            case .signature: .signature
-            case .noExpiry: .noExpiry
-            case .expired: .expired
-            case .notYetValid: .notYetValid
-            case .audience: .audience
-            case .issuer: .issuer
-            case .subject: .subject
-            case .keysUnavailable: .keysUnavailable
-            }
     }
 }

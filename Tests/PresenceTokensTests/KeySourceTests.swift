@@ -1,5 +1,6 @@
 import Containers
 import Logging
+import PresenceCore
 import Synchronization
 import Testing
 

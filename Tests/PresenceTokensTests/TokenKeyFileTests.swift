@@ -1,4 +1,5 @@
 import Containers
+import PresenceCore
 import Testing
 
 @testable import PresenceTokens
@@ -44,7 +45,7 @@ import Testing
         let verifier = TokenVerifier(
             keys: try await KeySet(file: bytes(file)), rules: TokenRules())
         let maker = try await TokenIssuer(file: bytes(TestKeys.edPrivate))
-        func error(_ kid: String?) async throws -> TokenError? {
+        func error(_ kid: String?) async throws -> CredentialError? {
             await verifier.error(bytes(try maker.token(Self.claims, kid: kid)))
         }
         #expect(try await error("old") == nil)

@@ -1,3 +1,4 @@
+import PresenceCore
 import Testing
 
 @testable import PresenceTokens

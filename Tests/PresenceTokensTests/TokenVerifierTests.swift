@@ -1,4 +1,5 @@
 import Containers
+import PresenceCore
 import Testing
 
 @testable import PresenceTokens
@@ -32,8 +33,8 @@ import Testing
             (#"{"alg":"HS256","kid":null}"#, .malformed),
             (#"{"kid":"x"}"#, .malformed), (#"{"alg":256}"#, .malformed), ("[]", .malformed),
             (#"{"alg":"HS256","kid":5}"#, .malformed), ("{", .malformed), ("", .malformed),
-        ] as [(String, TokenError)])
-    func `an unsupported header is rejected`(header: String, error: TokenError) async throws {
+        ] as [(String, CredentialError)])
+    func `an unsupported header is rejected`(header: String, error: CredentialError) async throws {
         #expect(try await verifier().error(try await token(header: header, Self.good)) == error)
     }
 
@@ -57,7 +58,7 @@ import Testing
     func `a claim that is null is not a claim that is left out`(name: String) async throws {
         let claims = ["sub": #""alice""#, "exp": "1763700600"].merging([name: "null"]) { $1 }
         let text = claims.map { "\"\($0)\":\($1)" }.joined(separator: ",")
-        let expected: TokenError =
+        let expected: CredentialError =
             switch name {
             case "sub": .subject
             case "exp": .noExpiry
@@ -69,7 +70,7 @@ import Testing
     /// U+212B is U+00C5 for Swift's strings, and U+212A is K.
     @Test func `names of a token are bytes`() async throws {
         let verifier = try await verifier(TokenRules(audience: "\u{C5}", issuer: "\u{C5}K"))
-        func error(_ audience: String, _ issuer: String) async throws -> TokenError? {
+        func error(_ audience: String, _ issuer: String) async throws -> CredentialError? {
             let claims = #"{"sub":"a","exp":1763700600,"aud":\#(audience),"iss":"\#(issuer)"}"#
             return await verifier.error(try await token(claims))
         }
@@ -167,9 +168,9 @@ import Testing
             (#"{"sub":"alice","exp":1763700600,"nbf":1e300}"#, .notYetValid),
             (#"{"sub":"alice","exp":1763700600,"iss":5}"#, .malformed), ("5", .malformed),
             (#"{"sub":"alice","exp":1763700600,"more":{"a":[1,2,{"b":null}]}}"#, nil),
-        ] as [(String, TokenError?)])
+        ] as [(String, CredentialError?)])
     func `claims must be present and of the right type`(
-        claims: String, error: TokenError?
+        claims: String, error: CredentialError?
     ) async throws {
         #expect(try await verifier().error(try await token(claims)) == error)
     }
@@ -199,8 +200,8 @@ import Testing
             ("", .audience), (#","aud":"chat""#, nil), (#","aud":["mail","chat"]"#, nil),
             (#","aud":"mail""#, .audience), (#","aud":[]"#, .audience),
             (#","aud":"chatter""#, .audience), (#","aud":{"a":1}"#, .malformed),
-        ] as [(String, TokenError?)])
-    func `a token for another audience is invalid`(audience: String, error: TokenError?)
+        ] as [(String, CredentialError?)])
+    func `a token for another audience is invalid`(audience: String, error: CredentialError?)
         async throws
     {
         let verifier = try await verifier(TokenRules(audience: "chat"))
@@ -216,8 +217,8 @@ import Testing
     @Test(
         arguments: [
             ("", .issuer), (#","iss":"us""#, nil), (#","iss":"US""#, .issuer),
-        ] as [(String, TokenError?)])
-    func `a configured issuer is required`(issuer: String, error: TokenError?)
+        ] as [(String, CredentialError?)])
+    func `a configured issuer is required`(issuer: String, error: CredentialError?)
         async throws
     {
         let verifier = try await verifier(TokenRules(issuer: "us"))

@@ -9,8 +9,8 @@ import Testing
 
 /// A service on a thread of its own, with a port of its own and a clock that can be moved.
 final class RunningService: @unchecked Sendable {
-    // SAFETY: `control`, `loops`, `failure` and `address` are written before a semaphore is signalled
-    // and read after it was waited for.
+    // SAFETY: `control`, `loops`, `failure` and `address` are written before a semaphore is
+    // signalled and read after it was waited for.
     private let ended = DispatchSemaphore(value: 0)
     private var control: ServiceControl?
     private var loops: [Wakeup] = []

@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import NIOPosix
 import OutgoingHTTP
+import PresenceCore
 import TaskLoops
 import Testing
 
@@ -30,8 +31,8 @@ func verifier(_ rules: TokenRules = TokenRules()) async throws -> TokenVerifier 
 
 extension TokenVerifier {
     /// What is wrong with the token; nil: nothing.
-    func error(_ token: [UInt8], at now: Int64 = now) async -> TokenError? {
-        do throws(TokenError) {
+    func error(_ token: [UInt8], at now: Int64 = now) async -> CredentialError? {
+        do throws(CredentialError) {
             _ = try await verify(token, at: now)
             return nil
         } catch {

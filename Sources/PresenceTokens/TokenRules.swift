@@ -1,33 +1,3 @@
-/// Why a token is invalid. Contains nothing of the token.
-public enum TokenError: Error, Hashable, CaseIterable, Sendable {
-    /// Not three parts in base64url with JSON in them.
-    case malformed
-    /// The algorithm is not supported, or there is none.
-    case algorithm
-    /// The header requires extensions.
-    case critical
-    /// The header names an unknown key.
-    case unknownKey
-    /// The key is for another algorithm than the header says.
-    case otherAlgorithm
-    /// The signature is invalid.
-    case signature
-    /// `exp` is missing or is not a number.
-    case noExpiry
-    /// `exp` has passed.
-    case expired
-    /// `nbf` is in the future.
-    case notYetValid
-    /// `aud` does not contain the configured audience, or is present although none is configured.
-    case audience
-    /// `iss` is another issuer.
-    case issuer
-    /// `sub` is missing or is not a valid account name.
-    case subject
-    /// The keys could not be fetched, so the token cannot be verified.
-    case keysUnavailable
-}
-
 /// The content of a valid token.
 public struct VerifiedToken: Hashable, Sendable {
     /// The account.
