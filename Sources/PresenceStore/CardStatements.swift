@@ -18,18 +18,13 @@ struct CardStatements {
     }
 
     func put(_ row: CardRow) throws(StoreError) {
-        try put.bind(1, row.account)
-        put.bind(2, Int64(row.content.count))
-        put.bind(3, row.updated)
-        try put.bind(4, row.content)
-        try put.run()
+        try put.run(row.account, row.content.count, row.updated, row.content)
         // SQLite would keep the content until the next one.
         put.unbind()
     }
 
     func remove(_ account: [UInt8]) throws(StoreError) {
-        try remove.bind(1, account)
-        try remove.run()
+        try remove.run(account)
     }
 
     func content(of account: [UInt8]) throws(StoreError) -> [UInt8]? {

@@ -25,22 +25,16 @@ struct CredentialStatements {
     }
 
     func put(_ row: CredentialRow) throws(StoreError) {
-        try put.bind(1, row.account)
-        put.bind(2, Int64(row.iterations))
-        try put.bind(3, blob: row.salt)
-        try put.bind(4, blob: row.storedSHA1)
-        try put.bind(5, blob: row.serverSHA1)
-        try put.bind(6, blob: row.storedSHA256)
-        try put.bind(7, blob: row.serverSHA256)
-        put.bind(8, row.created)
-        try put.run()
+        try put.run(
+            row.account, row.iterations, Blob(bytes: row.salt), Blob(bytes: row.storedSHA1),
+            Blob(bytes: row.serverSHA1), Blob(bytes: row.storedSHA256),
+            Blob(bytes: row.serverSHA256), row.created)
         // SQLite would keep the keys until the next one.
         put.unbind()
     }
 
     func remove(_ account: [UInt8]) throws(StoreError) {
-        try remove.bind(1, account)
-        try remove.run()
+        try remove.run(account)
     }
 
     func credential(of account: [UInt8]) throws(StoreError) -> CredentialRow? {

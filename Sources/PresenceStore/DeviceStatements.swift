@@ -17,19 +17,12 @@ struct DeviceStatements {
     }
 
     func put(_ row: DeviceRow) throws(StoreError) {
-        try put.bind(1, row.account)
-        try put.bind(2, row.device)
-        try put.bind(3, row.alias)
-        try put.bind(4, row.tags)
-        try put.bind(5, row.pushAddress)
-        put.bind(6, row.updated)
-        try put.run()
+        try put.run(
+            row.account, row.device, row.alias, row.tags, row.pushAddress, row.updated)
     }
 
     func remove(_ account: [UInt8], _ device: [UInt8]) throws(StoreError) {
-        try remove.bind(1, account)
-        try remove.bind(2, device)
-        try remove.run()
+        try remove.run(account, device)
     }
 }
 

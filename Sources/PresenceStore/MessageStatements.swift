@@ -57,67 +57,37 @@ struct MessageStatements {
 
     func put(_ content: MessageContentRow, _ recipients: [MessageRow]) throws(StoreError) {
         assert(!recipients.isEmpty, "a message for no account would stay")
-        putContent.bind(1, content.id)
-        try putContent.bind(2, content.sender)
-        try putContent.bind(3, content.senderDevice)
-        putContent.bind(4, content.time)
-        try putContent.bind(5, content.body)
-        try putContent.bind(6, optional: content.ext)
-        try putContent.bind(7, optional: content.ref)
-        putContent.bind(8, Int64(content.kind))
-        try putContent.bind(9, content.language)
-        try putContent.bind(10, content.addressed)
-        try putContent.bind(11, content.extra)
-        try putContent.run()
+        try putContent.run(
+            content.id, content.sender, content.senderDevice, content.time, content.body,
+            content.ext, content.ref, content.kind, content.language, content.addressed,
+            content.extra)
         // SQLite would keep the texts until the next message.
         putContent.unbind()
         for row in recipients {
             assert(row.id == content.id, "a recipient of another message")
-            try put(row)
+            try putRecipient.run(
+                row.id, row.place, row.account, row.device, row.bytes, row.expires,
+                row.isOfStranger, row.handOver, row.why)
         }
-    }
-
-    private func put(_ row: MessageRow) throws(StoreError) {
-        putRecipient.bind(1, row.id)
-        putRecipient.bind(2, Int64(row.place))
-        try putRecipient.bind(3, row.account)
-        try putRecipient.bind(4, row.device)
-        putRecipient.bind(5, Int64(row.bytes))
-        putRecipient.bind(6, row.expires)
-        putRecipient.bind(7, row.isOfStranger ? 1 : 0)
-        putRecipient.bind(8, row.handOver)
-        putRecipient.bind(9, Int64(row.why))
-        try putRecipient.run()
     }
 
     /// Notes hand-overs; missing rows are ignored.
     func handOver(_ rows: [HandOverRow]) throws(StoreError) {
-        for row in rows {
-            handOver.bind(1, row.key.id)
-            handOver.bind(2, Int64(row.key.place))
-            handOver.bind(3, row.number)
-            handOver.bind(4, Int64(row.why))
-            try handOver.run()
-        }
+        for row in rows { try handOver.run(row.key.id, row.key.place, row.number, row.why) }
     }
 
     /// Removes rows, and each content with its last one; missing rows are ignored.
     func remove(_ keys: [MessageKey]) throws(StoreError) {
         for key in keys {
-            removeRecipient.bind(1, key.id)
-            removeRecipient.bind(2, Int64(key.place))
-            try removeRecipient.run()
-            removeContent.bind(1, key.id)
-            try removeContent.run()
+            try removeRecipient.run(key.id, key.place)
+            try removeContent.run(key.id)
         }
     }
 
     /// Removes the rows that expired before a time, and the contents that have no other.
     func removeExpired(before time: Int64) throws(StoreError) {
-        removeExpiredContents.bind(1, time)
-        try removeExpiredContents.run()
-        removeExpiredRecipients.bind(1, time)
-        try removeExpiredRecipients.run()
+        try removeExpiredContents.run(time)
+        try removeExpiredRecipients.run(time)
     }
 
     /// The contents that are stored, in the order of `ids`.
@@ -132,7 +102,7 @@ struct MessageStatements {
     }
 
     private func content(_ id: Int64) throws(StoreError) -> MessageContentRow? {
-        selectContent.bind(1, id)
+        try selectContent.bind(1, id)
         guard try selectContent.next() else { return nil }
         // A statement in the middle of its rows would keep its view of the database.
         defer { selectContent.reset() }

@@ -8,7 +8,7 @@ internal import GRDBSQLite
 /// pointers.
 @safe struct PreparedStatement {
     private let owner: Statement
-    private let raw: OpaquePointer
+    fileprivate let raw: OpaquePointer
 
     init(_ db: Database, _ sql: String) throws {
         owner = try db.makeStatement(sql: sql)
@@ -17,47 +17,19 @@ internal import GRDBSQLite
 
     // MARK: Binding
 
-    func bind(_ index: Int32, _ value: Int64) {
-        let code = unsafe sqlite3_bind_int64(raw, index, value)
-        precondition(code == SQLITE_OK, "the statement has such a parameter")
-    }
-
-    /// Binds a copy of `bytes`.
-    func bind(_ index: Int32, _ bytes: [UInt8]) throws(StoreError) {
-        let code = unsafe bytes.withUnsafeBytes { buffer in
-            // An empty array may have no address, and no address would be NULL.
-            guard let base = buffer.baseAddress, buffer.count > 0 else {
-                return unsafe sqlite3_bind_text(raw, index, "", 0, transient)
-            }
-            let text = unsafe base.assumingMemoryBound(to: CChar.self)
-            return unsafe sqlite3_bind_text(raw, index, text, Int32(buffer.count), transient)
-        }
-        if code != SQLITE_OK { throw StoreError(code: code) }
-    }
-
-    /// Binds a copy of `bytes` as a blob: bytes that are not text.
-    func bind(_ index: Int32, blob bytes: [UInt8]) throws(StoreError) {
-        let code = unsafe bytes.withUnsafeBytes { buffer in
-            // As above.
-            guard let base = buffer.baseAddress, buffer.count > 0 else {
-                return unsafe sqlite3_bind_zeroblob(raw, index, 0)
-            }
-            return unsafe sqlite3_bind_blob(raw, index, base, Int32(buffer.count), transient)
-        }
-        if code != SQLITE_OK { throw StoreError(code: code) }
-    }
-
-    /// Binds a copy of `bytes`, or NULL.
-    func bind(_ index: Int32, optional bytes: [UInt8]?) throws(StoreError) {
-        if let bytes { return try bind(index, bytes) }
-        let code = unsafe sqlite3_bind_null(raw, index)
+    /// Binds a copy of a value.
+    func bind(_ index: Int32, _ value: some Parameter) throws(StoreError) {
+        let code = value.bind(to: self, index)
+        precondition(code != SQLITE_RANGE, "the statement has such a parameter")
         if code != SQLITE_OK { throw StoreError(code: code) }
     }
 
     /// Binds `bytes` without a copy: they must stay where they are until `unbind`.
     @unsafe func bind(_ index: Int32, inPlace bytes: UnsafeBufferPointer<UInt8>) throws(StoreError)
     {
-        guard let base = bytes.baseAddress, bytes.count > 0 else { return try bind(index, []) }
+        guard let base = bytes.baseAddress, bytes.count > 0 else {
+            return try bind(index, [UInt8]())
+        }
         let text = unsafe UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self)
         let code = unsafe sqlite3_bind_text(raw, index, text, Int32(bytes.count), nil)
         if code != SQLITE_OK { throw StoreError(code: code) }
@@ -69,8 +41,14 @@ internal import GRDBSQLite
 
     // MARK: Stepping
 
-    /// Runs a statement that returns no rows; its bindings stay.
-    func run() throws(StoreError) {
+    /// Runs a statement that returns no rows, with copies of these values for its first parameters;
+    /// its bindings stay.
+    func run<each Value: Parameter>(_ values: repeat each Value) throws(StoreError) {
+        var index: Int32 = 0
+        for value in repeat each values {
+            index += 1
+            try bind(index, value)
+        }
         let code = unsafe sqlite3_step(raw)
         unsafe sqlite3_reset(raw)
         if code != SQLITE_DONE { throw StoreError(code: code) }
@@ -130,6 +108,67 @@ internal import GRDBSQLite
         let count = unsafe Int(sqlite3_column_bytes(raw, column))
         return unsafe UnsafeBufferPointer(
             start: start.assumingMemoryBound(to: UInt8.self), count: count)
+    }
+}
+
+/// What can be bound: an integer, a flag, text or NULL, and a `Blob`.
+protocol Parameter {
+    /// Binds a copy, and returns SQLite's code.
+    func bind(to statement: PreparedStatement, _ index: Int32) -> CInt
+}
+
+extension Parameter where Self: FixedWidthInteger {
+    func bind(to statement: PreparedStatement, _ index: Int32) -> CInt {
+        unsafe sqlite3_bind_int64(statement.raw, index, Int64(self))
+    }
+}
+
+extension Int: Parameter {}
+extension Int8: Parameter {}
+extension Int32: Parameter {}
+extension Int64: Parameter {}
+extension UInt8: Parameter {}
+extension UInt16: Parameter {}
+
+extension Bool: Parameter {
+    func bind(to statement: PreparedStatement, _ index: Int32) -> CInt {
+        (self ? 1 : 0).bind(to: statement, index)
+    }
+}
+
+extension [UInt8]: Parameter {
+    func bind(to statement: PreparedStatement, _ index: Int32) -> CInt {
+        unsafe withUnsafeBytes { buffer in
+            // An empty array may have no address, and no address would be NULL.
+            guard let base = buffer.baseAddress, buffer.count > 0 else {
+                return unsafe sqlite3_bind_text(statement.raw, index, "", 0, transient)
+            }
+            let text = unsafe base.assumingMemoryBound(to: CChar.self)
+            return unsafe sqlite3_bind_text(
+                statement.raw, index, text, Int32(buffer.count), transient)
+        }
+    }
+}
+
+extension Optional: Parameter where Wrapped == [UInt8] {
+    func bind(to statement: PreparedStatement, _ index: Int32) -> CInt {
+        unsafe self?.bind(to: statement, index) ?? sqlite3_bind_null(statement.raw, index)
+    }
+}
+
+/// Bytes that are not text.
+struct Blob: Parameter {
+    let bytes: [UInt8]
+
+    func bind(to statement: PreparedStatement, _ index: Int32) -> CInt {
+        unsafe bytes.withUnsafeBytes { buffer in
+            // As above.
+            guard let base = buffer.baseAddress, buffer.count > 0 else {
+                return unsafe sqlite3_bind_zeroblob(statement.raw, index, 0)
+            }
+            return unsafe sqlite3_bind_blob(
+                statement.raw, index, base, Int32(buffer.count), transient)
+        }
     }
 }
 

@@ -89,35 +89,32 @@ struct WriteStatements {
     func run(_ write: borrowing Write) throws(StoreError) {
         switch copy write {
         case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
-            putSubscription.bind(4, created)
-            putSubscription.bind(5, expires)
+            try putSubscription.bind(4, created)
+            try putSubscription.bind(5, expires)
             try run(putSubscription, subscriber: subscriber, type: type, publishers: publishers)
         case .removeSubscriptions(let subscriber, let type, let publishers):
             try run(removeSubscription, subscriber: subscriber, type: type, publishers: publishers)
         case .removeAllSubscriptions(let subscriber, let type):
-            try run(removeAllSubscriptions, key: subscriber, type: type)
+            try removeAllSubscriptions.run(subscriber, type)
         case .putStatus(let row):
-            try put(row)
+            try putStatus.run(
+                row.account, row.type, row.value, row.ext, row.kept, row.expires)
         case .removeStatus(let account, let type):
-            try run(removeStatus, key: account, type: type)
+            try removeStatus.run(account, type)
         case .putSession(let row), .updateSession(let row):
             try put(row)
         case .removeSession(let account, let device):
-            try removeSession.bind(1, account)
-            try removeSession.bind(2, device)
-            try removeSession.run()
+            try removeSession.run(account, device)
         case .putAccount(let row):
-            try putAccount.bind(1, row.name)
-            putAccount.bind(2, Int64(row.value))
-            putAccount.bind(3, row.lastSeen)
-            try putAccount.run()
+            try putAccount.run(row.name, row.value, row.lastSeen)
         case .removeAccount(let name):
-            try removeAccount.bind(1, name)
-            try removeAccount.run()
+            try removeAccount.run(name)
         case .putRelations(let rows):
             for row in rows { try put(row) }
-        case .putVisibility(let account, let value):
-            try put(visibility: value, of: account)
+        case .putVisibility(let account, let value?):
+            try putVisibility.run(account, value)
+        case .putVisibility(let account, nil):
+            try removeVisibility.run(account)
         case .putCredential(let row):
             try credentials.put(row)
         case .removeCredential(let account):
@@ -137,13 +134,10 @@ struct WriteStatements {
         case .handOver(let rows):
             try messages.handOver(rows)
         case .reserveSequence(let upTo):
-            reserveSequence.bind(1, upTo)
-            try reserveSequence.run()
+            try reserveSequence.run(upTo)
         case .removeExpired(let before):
-            removeExpiredSubscriptions.bind(1, before)
-            try removeExpiredSubscriptions.run()
-            removeExpiredStatuses.bind(1, before)
-            try removeExpiredStatuses.run()
+            try removeExpiredSubscriptions.run(before)
+            try removeExpiredStatuses.run(before)
             try messages.removeExpired(before: before)
         }
     }
@@ -155,8 +149,8 @@ struct WriteStatements {
     private func run(
         _ statement: PreparedStatement, subscriber: [UInt8], type: UInt16, publishers: PackedNames
     ) throws(StoreError) {
-        statement.bind(2, Int64(type))
         try statement.bind(1, subscriber)
+        try statement.bind(2, type)
         try unsafe publishers.bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
             for range in publishers {
                 try unsafe statement.bind(
@@ -167,60 +161,17 @@ struct WriteStatements {
         statement.unbind()
     }
 
-    private func run(
-        _ statement: PreparedStatement, key: [UInt8], type: UInt16
-    ) throws(StoreError) {
-        try statement.bind(1, key)
-        statement.bind(2, Int64(type))
-        try statement.run()
-    }
-
-    private func put(_ row: StatusRow) throws(StoreError) {
-        try putStatus.bind(1, row.account)
-        putStatus.bind(2, Int64(row.type))
-        putStatus.bind(3, Int64(row.value))
-        try putStatus.bind(4, optional: row.ext)
-        putStatus.bind(5, row.kept ? 1 : 0)
-        putStatus.bind(6, row.expires)
-        try putStatus.run()
-    }
-
     private func put(_ row: SessionRow) throws(StoreError) {
-        try putSession.bind(1, row.account)
-        try putSession.bind(2, row.device)
-        putSession.bind(3, Int64(row.client))
-        putSession.bind(4, row.push ? 1 : 0)
-        putSession.bind(5, row.pushUntil)
-        putSession.bind(6, row.loggedIn)
-        putSession.bind(7, row.ordinal)
-        try putSession.bind(8, row.address)
-        putSession.bind(9, Int64(row.availability.show))
-        putSession.bind(10, Int64(row.availability.priority))
-        try putSession.bind(11, optional: row.availability.text)
-        try putSession.bind(12, row.availability.language)
-        try putSession.bind(13, row.availability.extra)
-        try putSession.run()
+        let shown = row.availability
+        try putSession.run(
+            row.account, row.device, row.client, row.push, row.pushUntil, row.loggedIn, row.ordinal,
+            row.address, shown.show, shown.priority, shown.text, shown.language, shown.extra)
     }
 
     private func put(_ row: RelationRow) throws(StoreError) {
-        let statement = row.isEmpty ? removeRelation : putRelation
-        try statement.bind(1, row.owner)
-        try statement.bind(2, row.contact)
-        if !row.isEmpty {
-            statement.bind(3, Int64(row.state))
-            statement.bind(4, row.isListed ? 1 : 0)
-            statement.bind(5, row.approvesBefore ? 1 : 0)
-            try statement.bind(6, row.label)
-            try statement.bind(7, optional: row.requestText)
-            try statement.bind(8, row.requestExtra)
-        }
-        try statement.run()
-    }
-
-    private func put(visibility: UInt8?, of account: [UInt8]) throws(StoreError) {
-        let statement = visibility == nil ? removeVisibility : putVisibility
-        try statement.bind(1, account)
-        if let visibility { statement.bind(2, Int64(visibility)) }
-        try statement.run()
+        guard !row.isEmpty else { return try removeRelation.run(row.owner, row.contact) }
+        try putRelation.run(
+            row.owner, row.contact, row.state, row.isListed, row.approvesBefore, row.label,
+            row.requestText, row.requestExtra)
     }
 }
