@@ -101,3 +101,11 @@ public final class WorkThread: Sendable {
         }
     }
 }
+
+extension WorkThread: TaskExecutor {
+    /// Carries out a job of a task.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        add { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

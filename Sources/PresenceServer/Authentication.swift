@@ -95,7 +95,7 @@ struct TokenResult: Sendable {
 /// do not wait for tasks that block the threads that all tasks share.
 final class TokenThread: TokenVerifying, Sendable {
     private let mailbox: Mailbox
-    private let thread = TaskThread(name: "tokens")
+    private let thread = WorkThread(name: "tokens")
 
     init(_ mailbox: Mailbox) {
         self.mailbox = mailbox
@@ -109,19 +109,5 @@ final class TokenThread: TokenVerifying, Sendable {
                     connection: request.connection, network: request.network,
                     purpose: request.purpose, result: result))
         }
-    }
-}
-
-/// Runs tasks one at a time, on one thread.
-private final class TaskThread: TaskExecutor {
-    private let thread: WorkThread
-
-    init(name: String) {
-        thread = WorkThread(name: name)
-    }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        thread.add { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
