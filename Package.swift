@@ -153,7 +153,7 @@ let package = Package(
         .target(
             name: "OutgoingHTTP",
             dependencies: [
-                "CCurl", "EventLoop", "HTTPValues", "TaskLoops",
+                "CCurl", "Containers", "EventLoop", "HTTPValues", "TaskLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: strict),

@@ -13,13 +13,13 @@
 // The handler receives nothing but `streamClosed` from a lingering stream.
 
 import CLibUV
+import Containers
 
 /// The lingering streams, in the order of their deadlines.
 @safe struct Linger {
     let timer: UnsafeMutablePointer<uv_timer_t>
     let milliseconds: UInt64
-    var queue: [(id: StreamID, deadline: UInt64)] = []
-    var first = 0
+    var queue = Queue<(id: StreamID, deadline: UInt64)>()
 
     init(_ loop: UnsafeMutablePointer<uv_loop_t>, milliseconds: UInt64) {
         unsafe timer = .allocate(capacity: 1)
@@ -29,15 +29,8 @@ import CLibUV
 
     /// Removes and returns the next stream whose deadline has passed.
     mutating func popDue(_ now: UInt64) -> StreamID? {
-        guard first < queue.count, queue[first].deadline <= now else { return nil }
-        let id = queue[first].id
-        first += 1
-        // Removed once it is half of the queue, so that each entry is moved once on average.
-        if first * 2 > queue.count {
-            queue.removeFirst(first)
-            first = 0
-        }
-        return id
+        guard let first = queue.first, first.deadline <= now else { return nil }
+        return queue.popFirst()?.id
     }
 }
 
@@ -67,10 +60,9 @@ extension Loop {
 
     private func armLingerTimer() {
         guard unsafe uv_is_active(cuv_timer_handle(linger.timer)) == 0,
-            linger.first < linger.queue.count
+            let deadline = linger.queue.first?.deadline
         else { return }
         let now = unsafe uv_now(uvLoop)
-        let deadline = linger.queue[linger.first].deadline
         let wait = deadline > now ? deadline - now : 0
         unsafe uv_timer_start(linger.timer, lingerTimerFired, wait, 0)
     }

@@ -1,4 +1,5 @@
 import CCurl
+import Containers
 
 /// What is the same for all transfers.
 struct TransferRules: Sendable {
@@ -20,7 +21,7 @@ struct TransferRules: Sendable {
     private let multi: OpaquePointer
     private let rules: TransferRules
     private var running: [UInt64: Transfer] = [:]
-    private var waiting: [TransferOrder] = []
+    private var waiting = Queue<TransferOrder>()
 
     init(_ multi: OpaquePointer, _ rules: TransferRules) {
         unsafe self.multi = unsafe multi
@@ -62,8 +63,8 @@ struct TransferRules: Sendable {
 
     /// Ends a transfer, as if its time had passed.
     mutating func cancel(_ id: UInt64) {
-        if let index = waiting.firstIndex(where: { $0.id == id }) {
-            waiting.remove(at: index).report(.failure(.timedOut))
+        if let order = waiting.removeFirst(where: { $0.id == id }) {
+            order.report(.failure(.timedOut))
         } else {
             end(id) { _ in .failure(.timedOut) }
         }
@@ -86,9 +87,7 @@ struct TransferRules: Sendable {
 
     /// Ends all of them.
     mutating func endAll(_ error: OutgoingError) {
-        let orders = waiting
-        waiting = []
-        for order in orders { order.report(.failure(error)) }
+        while let order = waiting.popFirst() { order.report(.failure(error)) }
         for id in running.keys { end(id) { _ in .failure(error) } }
     }
 
@@ -99,6 +98,6 @@ struct TransferRules: Sendable {
         unsafe curl_multi_remove_handle(multi, transfer.easy)
         transfer.order.report(result(transfer))
         // One that cannot begin leaves its place to the next.
-        while running.count < rules.transfersMax, !waiting.isEmpty { begin(waiting.removeFirst()) }
+        while running.count < rules.transfersMax, let order = waiting.popFirst() { begin(order) }
     }
 }

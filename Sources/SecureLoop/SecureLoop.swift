@@ -21,6 +21,7 @@
 // fewest, handshakes are divided evenly already. The threads are shared: their number depends on
 // the processors.
 
+import Containers
 public import EventLoop
 public import TLSSessions
 
@@ -138,8 +139,7 @@ public final class SecureLoop {
 
 /// Streams in the order in which they were added, with times that never decrease.
 struct StreamQueue {
-    private var entries: [(stream: SecureStream, since: UInt64)] = []
-    private var first = 0
+    private var entries = Queue<(stream: SecureStream, since: UInt64)>()
 
     mutating func append(_ stream: SecureStream, at now: UInt64) {
         entries.append((stream, now))
@@ -148,19 +148,12 @@ struct StreamQueue {
     /// The first stream that `isMeant` accepts; removes those before it.
     mutating func peek(_ isMeant: (SecureStream) -> Bool) -> (stream: SecureStream, since: UInt64)?
     {
-        while first < entries.count {
-            if isMeant(entries[first].stream) { return entries[first] }
+        while let entry = entries.first {
+            if isMeant(entry.stream) { return entry }
             removeFirst()
         }
         return nil
     }
 
-    mutating func removeFirst() {
-        first += 1
-        // Removed once it is half of the queue, so that each entry is moved once on average.
-        if first * 2 > entries.count {
-            entries.removeFirst(first)
-            first = 0
-        }
-    }
+    mutating func removeFirst() { _ = entries.popFirst() }
 }

@@ -1,3 +1,4 @@
+import Containers
 import PresenceCore
 import PresenceWire
 
@@ -37,9 +38,7 @@ struct Question: Sendable {
 /// first for what they have measured. So there is one at a time, and the others wait: however many
 /// app servers ask, clients wait for one answer at most.
 struct Questions {
-    /// From `first` on; those before have been asked.
-    private var waiting: [Question] = []
-    private var first = 0
+    private var waiting = Queue<Question>()
     private var asked: Asked?
     private var lastNumber: UInt64 = 0
 
@@ -66,7 +65,7 @@ struct Questions {
     private var lastReports: [LoopReport] = []
 
     /// Whether a question can be asked now.
-    var isWaiting: Bool { asked == nil && first < waiting.count }
+    var isWaiting: Bool { asked == nil && !waiting.isEmpty }
 
     mutating func append(_ question: Question) {
         waiting.append(question)
@@ -77,14 +76,8 @@ struct Questions {
     mutating func next(
         askedOf loopCount: Int, without stalled: LoopSet = []
     ) -> (question: Question, number: UInt64)? {
-        guard isWaiting else { return nil }
+        guard asked == nil, let question = waiting.popFirst() else { return nil }
         lastNumber += 1
-        let question = waiting[first]
-        first += 1
-        if first == waiting.count {
-            waiting.removeAll(keepingCapacity: true)
-            first = 0
-        }
         asked = Asked(
             question: question, number: lastNumber,
             reports: Array(repeating: nil, count: loopCount), notAsked: stalled)
@@ -120,8 +113,8 @@ struct Questions {
     mutating func forget(_ connection: ConnectionID) {
         if asked?.question.connection == connection {
             asked?.isForgotten = true
-        } else if let place = waiting[first...].firstIndex(where: { $0.connection == connection }) {
-            waiting.remove(at: place)
+        } else {
+            _ = waiting.removeFirst { $0.connection == connection }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Containers
 import PresenceCore
 
 /// Reads of the store for clients, of which a few are in progress at a time.
@@ -9,10 +10,8 @@ struct StoreReads<Question> {
     static var inProgressMax: Int { 64 }
 
     private var waiting: [ConnectionID: Question] = [:]
-    /// The order in which they came, from `first` on. Those that wait no more are left in it for a
-    /// while.
-    private(set) var order: [ConnectionID] = []
-    private var first = 0
+    /// The order in which they came. Those that wait no more are left in it for a while.
+    private(set) var order = Queue<ConnectionID>()
     private var inProgressCount = 0
 
     /// How many wait or are in progress.
@@ -23,7 +22,9 @@ struct StoreReads<Question> {
         precondition(waiting[connection] == nil, "two reads for a connection")
         waiting[connection] = question
         order.append(connection)
-        compact()
+        // Moving the rest costs no more than what has ended.
+        guard order.waiting.count > 2 * waiting.count + 64 else { return }
+        order = Queue(order.waiting.filter { waiting[$0] != nil })
     }
 
     /// A connection has ended: nothing is read for it any more. While the disk is slow, clients
@@ -33,15 +34,11 @@ struct StoreReads<Question> {
     /// The next read to begin; nil: none waits, or enough are in progress.
     mutating func next() -> (connection: ConnectionID, question: Question)? {
         guard inProgressCount < Self.inProgressMax else { return nil }
-        while first < order.count {
-            let connection = order[first]
-            first += 1
+        while let connection = order.popFirst() {
             guard let question = waiting.removeValue(forKey: connection) else { continue }
             inProgressCount += 1
-            compact()
             return (connection, question)
         }
-        compact()
         return nil
     }
 
@@ -49,12 +46,5 @@ struct StoreReads<Question> {
     mutating func end() {
         precondition(inProgressCount > 0, "the answer to no read")
         inProgressCount -= 1
-    }
-
-    /// Moving the rest costs no more than what was taken, or has ended.
-    private mutating func compact() {
-        guard order.count > 2 * waiting.count + 64 || first == order.count else { return }
-        order = order[first...].filter { waiting[$0] != nil }
-        first = 0
     }
 }

@@ -1,3 +1,4 @@
+import Containers
 import PresenceCore
 
 /// What the connection loops have handed over and the engine host has not taken in yet.
@@ -10,7 +11,7 @@ struct LoopInput {
     typealias Rest = (inbound: Inbound, first: Int)
 
     /// By loop, in order.
-    private var waiting: [[Inbound]]
+    private var waiting: [Queue<Inbound>]
     /// What is left of a turn that was taken in in part. It comes before everything that waits.
     private var interrupted: Rest?
     /// When it was taken from the boxes.
@@ -19,7 +20,7 @@ struct LoopInput {
     private var place = 0
 
     init(loops count: Int, at now: Mono) {
-        waiting = Array(repeating: [], count: count)
+        waiting = Array(repeating: Queue(), count: count)
         takenAt = now
     }
 
@@ -36,7 +37,7 @@ struct LoopInput {
     mutating func fill(from boxes: [LinkBox], at now: Mono) {
         precondition(isEmpty, "input of a loop out of order")
         takenAt = now
-        for (index, box) in boxes.enumerated() { waiting[index] = box.takeInbound() }
+        for (index, box) in boxes.enumerated() { waiting[index] = Queue(box.takeInbound()) }
     }
 
     /// Puts back what is left of the turn that was returned last.
@@ -47,7 +48,7 @@ struct LoopInput {
         if let rest = interrupted.take() { return rest }
         for _ in waiting.indices {
             defer { place = (place + 1) % waiting.count }
-            if !waiting[place].isEmpty { return (waiting[place].removeFirst(), first: 0) }
+            if let inbound = waiting[place].popFirst() { return (inbound, first: 0) }
         }
         return nil
     }

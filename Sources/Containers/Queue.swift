@@ -1,0 +1,36 @@
+/// Elements that are taken in the order in which they were added. O(1) each, on average.
+public struct Queue<Element> {
+    @usableFromInline var elements: [Element]
+    /// Elements at the beginning that have been taken.
+    @usableFromInline var takenCount = 0
+
+    /// A queue of these elements.
+    @inlinable public init(_ elements: [Element] = []) { self.elements = elements }
+
+    /// Those that wait, in their order.
+    @inlinable public var waiting: ArraySlice<Element> { elements[takenCount...] }
+    /// Whether none waits.
+    @inlinable public var isEmpty: Bool { takenCount == elements.count }
+    /// The next one to be taken.
+    @inlinable public var first: Element? { isEmpty ? nil : elements[takenCount] }
+
+    /// Adds an element at the end.
+    @inlinable public mutating func append(_ element: Element) { elements.append(element) }
+
+    /// Takes the first element; nil if none waits.
+    @inlinable public mutating func popFirst() -> Element? {
+        guard let element = first else { return nil }
+        takenCount += 1
+        // Removed once they are half of the array, so that each element is moved once on average.
+        if takenCount * 2 > elements.count {
+            elements.removeFirst(takenCount)
+            takenCount = 0
+        }
+        return element
+    }
+
+    /// Takes the first element that `isMeant` accepts. O(elements).
+    @inlinable public mutating func removeFirst(where isMeant: (Element) -> Bool) -> Element? {
+        waiting.firstIndex(where: isMeant).map { elements.remove(at: $0) }
+    }
+}
