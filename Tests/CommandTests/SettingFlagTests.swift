@@ -7,7 +7,11 @@ import Testing
 /// The flags that the parser knows, and those that the table does.
 @Suite struct `Flags of settings` {
     @Test func `reach the setting of their name`() throws {
-        for name in SettingFlags.names {
+        let known = Serve.helpMessage(columns: 200).split(separator: "\n")
+            .compactMap { $0.firstMatch(of: #/^ +(?:-h, )?--([a-z-]+)/#) }
+            .map { String($0.1) }
+        #expect(known.contains("heartbeat") && known.count > 30)
+        for name in known where !["config", "help", "version"].contains(name) {
             let setting = try #require(SettingTable.named(name), "--\(name) is no setting")
             let isSwitch = setting.kind == .onOff && setting.standard == .isOn(false)
             let value = setting.otherValue
@@ -15,14 +19,6 @@ import Testing
             let given = try SettingFlags.parse(typed).given
             #expect(given == [name: value.text])
         }
-    }
-
-    @Test func `are all in the list that is read`() {
-        let known = Serve.helpMessage(columns: 200).split(separator: "\n")
-            .compactMap { $0.firstMatch(of: #/^ +(?:-h, )?--([a-z-]+)/#) }
-            .map { String($0.1) }
-        #expect(Set(known).subtracting(["config", "help", "version"]) == Set(SettingFlags.names))
-        #expect(known.contains("heartbeat"))
     }
 
     @Test func `say their ranges and defaults in the help`() {

@@ -14,54 +14,30 @@ struct SettingsFileOption: ParsableArguments {
 
 /// The common settings as flags; the others are set in the file or the environment.
 ///
-/// A flag is a text here: its help and its allowed values are in the table. `options` and
-/// `switches` are compared with what the parser knows by a test.
+/// A flag is a text here: its help and its allowed values are in the table. A property has the name
+/// of its flag, as the parser requires; a test compares the flags with the table.
 struct SettingFlags: ParsableArguments {
-    @OptionGroup(title: "Service") fileprivate var service: ServiceFlags
-    @OptionGroup(title: "Accounts and app servers") fileprivate var access: AccessFlags
-    @OptionGroup(title: "TLS") fileprivate var tls: TLSFlags
-    @OptionGroup(title: "Presence") fileprivate var presence: PresenceFlags
-    @OptionGroup(title: "Webhooks") fileprivate var webhooks: WebhookFlags
-    @OptionGroup(title: "Web Push") fileprivate var push: PushFlags
-    @OptionGroup(title: "XMPP clients") fileprivate var xmpp: XMPPFlags
-
-    private static let options: [(name: String, path: any KeyPath<Self, String?> & Sendable)] = [
-        ("listen", \.service.listen), ("http", \.service.http),
-        ("console", \.service.console), ("data", \.service.data),
-        ("durability", \.service.durability), ("loops", \.service.loops),
-        ("rate-limits", \.service.rateLimits), ("log-level", \.service.logLevel),
-        ("auth", \.access.auth), ("jwt-key", \.access.jwtKey),
-        ("jwt-audience", \.access.jwtAudience), ("jwt-issuer", \.access.jwtIssuer),
-        ("server-key", \.access.serverKey),
-        ("listen-tls", \.tls.listenTls), ("http-tls", \.tls.httpTls),
-        ("tls-certificate", \.tls.tlsCertificate), ("tls-key", \.tls.tlsKey),
-        ("heartbeat", \.presence.heartbeat), ("disconnect-grace", \.presence.disconnectGrace),
-        ("restart-grace", \.presence.restartGrace), ("push-reachable", \.presence.pushReachable),
-        ("subscribers-max", \.presence.subscribersMax),
-        ("webhook", \.webhooks.webhook), ("webhook-secret", \.webhooks.webhookSecret),
-        ("webhooks", \.webhooks.webhooks),
-        ("push-key", \.push.pushKey), ("push-subject", \.push.pushSubject),
-        ("push-hosts", \.push.pushHosts),
-        ("xmpp-listen", \.xmpp.xmppListen), ("xmpp-tls-listen", \.xmpp.xmppTlsListen),
-        ("xmpp-domain", \.xmpp.xmppDomain),
-    ]
-
-    private static let switches: [(name: String, path: any KeyPath<Self, Bool> & Sendable)] = [
-        ("passwords", \.access.passwords),
-        ("i-know-this-is-open", \.access.iKnowThisIsOpen),
-        ("i-know-this-is-plain", \.access.iKnowThisIsPlain),
-        ("xmpp-plaintext", \.xmpp.xmppPlaintext),
-        ("xmpp-registration", \.xmpp.xmppRegistration),
-    ]
-
-    /// The settings that have a flag.
-    static var names: [String] { options.map(\.name) + switches.map(\.name) }
+    @OptionGroup(title: "Service") private var service: ServiceFlags
+    @OptionGroup(title: "Accounts and app servers") private var access: AccessFlags
+    @OptionGroup(title: "TLS") private var tls: TLSFlags
+    @OptionGroup(title: "Presence") private var presence: PresenceFlags
+    @OptionGroup(title: "Webhooks") private var webhooks: WebhookFlags
+    @OptionGroup(title: "Web Push") private var push: PushFlags
+    @OptionGroup(title: "XMPP clients") private var xmpp: XMPPFlags
 
     /// The values that were typed, by name of the setting.
     var given: [String: String] {
+        let groups: [any ParsableArguments] = [
+            service, access, tls, presence, webhooks, push, xmpp,
+        ]
         var given: [String: String] = [:]
-        for option in Self.options { given[option.name] = self[keyPath: option.path] }
-        for option in Self.switches where self[keyPath: option.path] { given[option.name] = "on" }
+        for (label, flag) in groups.flatMap({ Mirror(reflecting: $0).children }) {
+            // Of a property with a wrapper: `_logLevel` for `log-level`.
+            let name = String(label?.dropFirst() ?? "")
+                .replacing(#/[A-Z]/#) { "-" + $0.output.lowercased() }
+            if let option = flag as? Option<String?> { given[name] = option.wrappedValue }
+            if let flag = flag as? Flag<Bool>, flag.wrappedValue { given[name] = "on" }
+        }
         return given
     }
 

@@ -6,8 +6,8 @@
 // in `SettingRules.swift`.
 //
 // A new setting is a line here, with the path to a field of `LiveSettings`, all of which a reload
-// replaces, or of `StartupSettings`. Its value there is the default. A common one gets a flag: two
-// lines in `SettingFlags.swift`. The tests say what is missing;
+// replaces, or of `StartupSettings`. Its value there is the default. A common one gets a flag: a
+// line in `SettingFlags.swift`. The tests say what is missing;
 // `porchlight config --example > packaging/porchlight.yml` writes the example.
 
 import Containers
