@@ -3,9 +3,8 @@ import PresenceGateway
 import PresenceTokens
 
 extension API {
-    /// The response that says which service this is, and what the key of the request may do.
-    func service(_ head: RequestHead) throws(HTTPError) -> Response {
-        let key = try key(of: head)
+    /// The response that says which service this is, and what a key may do.
+    func service(_ key: ServerKey?) -> Response {
         var members = JSONMembers()
         members.append("version", version)
         if let key { members.append("key", key.name) }

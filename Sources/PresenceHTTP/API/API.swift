@@ -1,5 +1,6 @@
 import HTTPValues
 import NIOCore
+import PresenceCore
 import PresenceGateway
 import PresenceTokens
 import PresenceWire
@@ -39,11 +40,11 @@ struct API: HTTPApplication {
                 throw .methodNotAllowed(Array(Set(Operation.allCases.map(\.method))))
             case nil: throw .invalidTarget
             case .found(let operation, let parameters):
-                if !operation.isPublic { try authorize(head, host, for: operation) }
+                let key = operation.isPublic ? nil : try authorize(head, host, for: operation)
                 guard !head.hasUnknownExpectation else { throw .unknownExpectation }
                 if operation.bodyMembers != nil { try checkBody(head) }
                 return RequestPlan(operation: operation) { body in
-                    await respond(to: head, operation, parameters, body)
+                    await respond(to: head, key, operation, parameters, body)
                 }
             }
         } catch {
@@ -53,12 +54,14 @@ struct API: HTTPApplication {
 
     /// Carries out a request.
     private func respond(
-        to head: RequestHead, _ operation: Operation, _ path: PathParameters, _ body: [UInt8]
+        to head: RequestHead, _ key: ServerKey?, _ operation: Operation, _ path: PathParameters,
+        _ body: [UInt8]
     ) async -> Response {
         do {
-            let call = Call(path: path, query: try QueryParameters(head.target.query))
+            let query = try QueryParameters(head.target.query)
+            let call = Call(head: head, key: key, path: path, query: query)
             switch operation.action {
-            case .custom(let respond, as: _): return try await respond(self, call, head)
+            case .custom(let respond, as: _): return try await respond(self, call)
             case .call(let native):
                 var methodCall = try call.methodCall(native)
                 if let members = operation.bodyMembers {
@@ -66,7 +69,7 @@ struct API: HTTPApplication {
                     methodCall.bodyMembers = members
                 }
                 let result = try await gateway.call(methodCall, native.form)
-                guard native.hasStory else { return .json(.result(result)) }
+                guard native.method == .why else { return .json(.result(result)) }
                 return .json(.buffer(try withStory(result.bytes)))
             }
         } catch {
@@ -74,24 +77,18 @@ struct API: HTTPApplication {
         }
     }
 
-    /// Checks whether the client may use the API for this.
+    /// Checks whether the client may use the API for this. Returns its key; nil: none is needed.
     private func authorize(
         _ head: RequestHead, _ host: HostName, for operation: Operation
-    ) throws(HTTPError) {
-        guard let key = try key(of: head) else {
-            guard host.isLocal else { throw .misdirected }
-            return
-        }
-        guard operation.isReading || !key.isReadOnly else { throw .readOnlyKey(key.name) }
-    }
-
-    /// The key that a request has; nil: none is needed.
-    func key(of head: RequestHead) throws(HTTPError) -> ServerKey? {
+    ) throws(HTTPError) -> ServerKey? {
         switch access {
-        case .keysOrLocal(let ring) where ring.count == 0: return nil
+        case .keysOrLocal(let ring) where ring.count == 0:
+            guard host.isLocal else { throw .misdirected }
+            return nil
         case .keys(let ring), .keysOrLocal(let ring):
             guard let text = BearerKey.key(in: head.fields[.authorization]) else { throw .noKey }
             guard let key = ring.key(text) else { throw .invalidKey }
+            guard operation.isReading || !key.isReadOnly else { throw .readOnlyKey(key.name) }
             return key
         }
     }

@@ -1,8 +1,12 @@
 import PresenceCore
+import PresenceTokens
 import PresenceWire
 
 /// A request, parsed as far as its operation needs.
 struct Call: Sendable {
+    let head: RequestHead
+    /// The key that it has; nil if it needs none.
+    let key: ServerKey?
     let path: PathParameters
     let query: QueryParameters
 

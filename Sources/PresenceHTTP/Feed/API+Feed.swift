@@ -6,12 +6,12 @@ import PresenceWire
 
 extension API {
     /// The feed, as a stream.
-    func feed(_ call: Call, _ head: RequestHead) async throws -> Response {
+    func feed(_ call: Call) async throws -> Response {
         let beginning = try call.query.one("from")
         // A client that reconnects by itself repeats the query, and says what it had last.
-        let isAgain = head.fields.text(.lastEventID)?.isEmpty == false
+        let isAgain = call.head.fields.text(.lastEventID)?.isEmpty == false
         let fromNow = beginning == "now"
-        return try await stream(call, head, gathering: fromNow) {
+        return try await stream(call, gathering: fromNow) {
             let reader = try await gateway.openFeed(after: $0, from: isAgain ? nil : beginning)
             // It keeps no table: if its position is lost, it continues from now.
             guard fromNow, isAgain, reader.start == .reset else { return reader }
@@ -24,8 +24,8 @@ extension API {
     private static var glance: TimeAmount { .milliseconds(200) }
 
     /// What no device has taken in time, as a stream.
-    func undelivered(_ call: Call, _ head: RequestHead) async throws -> Response {
-        try await stream(call, head, gathering: false) {
+    func undelivered(_ call: Call) async throws -> Response {
+        try await stream(call, gathering: false) {
             try await gateway.openUndelivered(from: $0)
         }
     }
@@ -35,16 +35,16 @@ extension API {
     /// While the client does not read, nothing is read from the service. So a slow client costs no
     /// more than the events in flight, and its stream is finally closed.
     private func stream(
-        _ call: Call, _ head: RequestHead, gathering isGathering: Bool,
+        _ call: Call, gathering isGathering: Bool,
         _ open: (_ cursor: String?) async throws -> FeedReader
     ) async throws -> Response {
         let headers: ResponseFields = [.contentType: "text/event-stream"]
-        guard head.method != .head else {
+        guard call.head.method != .head else {
             return Response(status: .ok, headers: headers, body: .stream { _ in })
         }
-        let cursor = try head.fields.text(.lastEventID) ?? call.query.one("cursor")
+        let cursor = try call.head.fields.text(.lastEventID) ?? call.query.one("cursor")
         let place = try FeedPlace(
-            counters, max: limits.feedReadersMax, isReadOnly: key(of: head)?.isReadOnly == true)
+            counters, max: limits.feedReadersMax, isReadOnly: call.key?.isReadOnly == true)
         let reader = try await open(cursor?.isEmpty == true ? nil : cursor)
         let silence = TimeAmount.seconds(Int64(limits.feedHeartbeatSeconds))
         return Response(

@@ -30,18 +30,25 @@ extension FileSet {
         ])
 }
 
+extension FileSet {
+    fileprivate func response(to call: Call) -> Response? {
+        response(for: call.path["file"] ?? "", to: call.head.fields)
+    }
+}
+
 extension API {
     /// The response with a file of the SDK.
-    func sdkFile(_ call: Call, _ head: RequestHead) throws(HTTPError) -> Response {
-        guard let response = FileSet.sdk.response(for: call.path["file"] ?? "", to: head.fields)
-        else { throw .noFile("The SDK has no such file; a page imports /sdk/index.js.") }
+    func sdkFile(_ call: Call) throws(HTTPError) -> Response {
+        guard let response = FileSet.sdk.response(to: call) else {
+            throw .noFile("The SDK has no such file; a page imports /sdk/index.js.")
+        }
         return response
     }
 
     /// The response with a file of the console.
-    func consoleFile(_ call: Call, _ head: RequestHead) throws(HTTPError) -> Response {
+    func consoleFile(_ call: Call) throws(HTTPError) -> Response {
         guard let console else { throw .noConsole }
-        guard let response = console.response(for: call.path["file"] ?? "", to: head.fields) else {
+        guard let response = console.response(to: call) else {
             throw .noFile("The console has no such file; it is at /console/.")
         }
         return response

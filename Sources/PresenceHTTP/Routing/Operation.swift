@@ -32,7 +32,7 @@ struct Operation: Sendable {
         }
     }
 
-    typealias Responder = @Sendable (API, Call, RequestHead) async throws -> Response
+    typealias Responder = @Sendable (API, Call) async throws -> Response
 }
 
 /// A method of the native protocol, and where its parameters are, besides the body.
@@ -44,8 +44,6 @@ struct NativeCall: Sendable {
     /// Parameters that are always the same.
     let fixed: [MethodCall.Argument]
     let form: ResultForm
-    /// Whether the result of `why` also has sentences.
-    let hasStory: Bool
 
     enum AccountUse: Sendable {
         case account, publisher
@@ -60,7 +58,7 @@ extension Operation {
         _ name: String, _ method: HTTPMethod, _ path: String, _ native: MethodName,
         account: NativeCall.AccountUse = .account, query: [QueryName] = [],
         body: [Rejection.Field]? = nil, fixed: [MethodCall.Argument] = [],
-        form: ResultForm = .whole, hasStory: Bool = false
+        form: ResultForm = .whole
     ) {
         self.name = name
         self.method = method
@@ -70,8 +68,7 @@ extension Operation {
         bodyMembers = body
         action = .call(
             NativeCall(
-                method: native, account: account, query: query, fixed: fixed, form: form,
-                hasStory: hasStory))
+                method: native, account: account, query: query, fixed: fixed, form: form))
     }
 
     /// One of its own.
@@ -158,33 +155,33 @@ extension Operation: CaseIterable {
         bytes: EmbeddedFile.all(in: "openapi.json").flatMap(\.bytes))
 
     private static let ofService = [
-        Operation("getService", "/v1/service", isPublic: false) { try $0.service($2) },
+        Operation("getService", "/v1/service", isPublic: false) { $0.service($1.key) },
         Operation("getStats", .get, "/v1/stats", .stats),
         Operation("getTop", .get, "/v1/top", .top, query: [.integer(.limit)]),
         Operation(
             "explain", .get, "/v1/why", .why,
-            query: [.text(.subscriber), .text(.publisher), .typeOfPresence], hasStory: true),
+            query: [.text(.subscriber), .text(.publisher), .typeOfPresence]),
         Operation("readFeed", "/v1/feed", isPublic: false, as: .feed) {
-            try await $0.feed($1, $2)
+            try await $0.feed($1)
         },
         Operation("readUndelivered", "/v1/undelivered", isPublic: false, as: .undelivered) {
-            try await $0.undelivered($1, $2)
+            try await $0.undelivered($1)
         },
-        Operation("getMetrics", "/metrics", isPublic: false, as: .metrics) { api, _, _ in
+        Operation("getMetrics", "/metrics", isPublic: false, as: .metrics) { api, _ in
             try await api.metrics()
         },
-        Operation("getLiveness", "/livez") { api, _, _ in
+        Operation("getLiveness", "/livez") { api, _ in
             guard api.isResponsive() else { throw HTTPError.notResponding }
             return .json(.buffer(ByteBuffer(staticString: "{\"status\":\"alive\"}")))
         },
-        Operation("getReadiness", "/readyz") { api, _, _ in
+        Operation("getReadiness", "/readyz") { api, _ in
             try await api.readiness.check(api.gateway)
             return .json(.buffer(ByteBuffer(staticString: "{\"status\":\"ready\"}")))
         },
-        Operation("getDescription", "/openapi.json") { _, _, _ in .json(.buffer(description)) },
-        Operation("getSDKFile", "/sdk/{file}") { try $0.sdkFile($1, $2) },
-        Operation("getConsoleFile", "/console/{file}") { try $0.consoleFile($1, $2) },
-        Operation("redirectToConsole", "/console") { api, _, _ in try api.consoleRedirect() },
-        Operation("redirectFromRoot", "/") { api, _, _ in try api.consoleRedirect() },
+        Operation("getDescription", "/openapi.json") { _, _ in .json(.buffer(description)) },
+        Operation("getSDKFile", "/sdk/{file}") { try $0.sdkFile($1) },
+        Operation("getConsoleFile", "/console/{file}") { try $0.consoleFile($1) },
+        Operation("redirectToConsole", "/console") { api, _ in try api.consoleRedirect() },
+        Operation("redirectFromRoot", "/") { api, _ in try api.consoleRedirect() },
     ]
 }
