@@ -14,7 +14,7 @@ protocol HTTPApplication: Sendable {
 
 /// What becomes of a request.
 struct RequestPlan: Sendable {
-    /// Carries out the request, when its body is there.
+    /// Carries out the request, when its body is complete.
     typealias Action = @Sendable (_ body: [UInt8]) async -> Response
 
     enum Next: Sendable {

@@ -50,7 +50,7 @@ final class HTTPConnection: ChannelInboundHandler {
     private let shared: Shared
     private var limits: HTTPLimits { shared.application.limits }
     private var counters: HTTPCounters { shared.application.counters }
-    /// Its slot in `OpenConnections`, while it is there.
+    /// Its slot in `OpenConnections`, while it is one of them.
     var slot: Int?
     private var context: ChannelHandlerContext?
     private var phase = Phase.waiting
