@@ -51,8 +51,8 @@ public struct SharedFrames {
     /// Outboxes that have shares.
     @usableFromInline var holderCount = 0
     @usableFromInline var bytes: [UInt8] = []
-    /// Where each frame ends; it begins where the one before it does.
-    private var ends: [End] = []
+    /// Where each frame is.
+    private var places: [Place] = []
     /// The gaps of all frames, as places in `bytes`.
     private var gaps: [UInt32] = []
     @usableFromInline var shares: [Share] = []
@@ -70,10 +70,12 @@ public struct SharedFrames {
         public init() {}
     }
 
-    /// Where a frame ends: in `bytes`, and in `gaps`.
-    private struct End {
-        var bytes: UInt32
-        var gaps: UInt32
+    /// Where a frame is in `bytes`, and where its gaps are in `gaps`.
+    private struct Place {
+        var start: UInt32
+        var end: UInt32
+        var gapsStart: UInt32
+        var gapsEnd: UInt32
     }
 
     private enum Phase {
@@ -129,9 +131,12 @@ public struct SharedFrames {
     }
 
     private mutating func endFrame(from start: Int, gapCount: Int) -> Frame {
-        ends.append(End(bytes: UInt32(bytes.count), gaps: UInt32(gaps.count)))
+        places.append(
+            Place(
+                start: UInt32(start), end: UInt32(bytes.count),
+                gapsStart: UInt32(gaps.count - gapCount), gapsEnd: UInt32(gaps.count)))
         return Frame(
-            number: UInt32(ends.count - 1), count: UInt32(bytes.count - start),
+            number: UInt32(places.count - 1), count: UInt32(bytes.count - start),
             gapCount: UInt32(gapCount))
     }
 
@@ -211,13 +216,13 @@ public struct SharedFrames {
             let share = shares[Int(number)]
             let ownCount = Int(share.ownCount)
             if ownCount < ownEnd {
-                target.fill(before: &end, with: outbox.bytes.span, ownCount..<ownEnd)
+                target.fill(before: &end, with: outbox.bytes.span, ownCount, ownEnd)
             }
             ownEnd = ownCount
             fill(&target, before: &end, with: share, text.span)
             number = share.before
         }
-        target.fill(before: &end, with: outbox.bytes.span, 0..<ownEnd)
+        target.fill(before: &end, with: outbox.bytes.span, 0, ownEnd)
         precondition(end == 0, "an outbox is not as long as its parts")
         swap(&assembly, &self.assembly)
     }
@@ -228,26 +233,24 @@ public struct SharedFrames {
         _ target: inout MutableSpan<UInt8>, before end: inout Int, with share: Share,
         _ text: Span<UInt8>
     ) {
-        let place = place(of: share)
-        var frameEnd = place.upperBound
+        let place = places[Int(share.frame)]
+        var frameEnd = Int(place.end)
         if !text.isEmpty {
-            for gap in gapPlaces(of: share).reversed() {
-                target.fill(before: &end, with: bytes.span, Int(gaps[gap])..<frameEnd)
-                target.fill(before: &end, with: text, text.indices)
-                frameEnd = Int(gaps[gap])
+            var gap = Int(place.gapsEnd)
+            while gap > place.gapsStart {
+                gap -= 1
+                let gapPlace = Int(gaps[gap])
+                target.fill(before: &end, with: bytes.span, gapPlace, frameEnd)
+                target.fill(before: &end, with: text, 0, text.count)
+                frameEnd = gapPlace
             }
         }
-        target.fill(before: &end, with: bytes.span, place.lowerBound..<frameEnd)
+        target.fill(before: &end, with: bytes.span, Int(place.start), frameEnd)
     }
 
     @usableFromInline func place(of share: Share) -> Range<Int> {
-        let number = Int(share.frame)
-        return (number == 0 ? 0 : Int(ends[number - 1].bytes))..<Int(ends[number].bytes)
-    }
-
-    private func gapPlaces(of share: Share) -> Range<Int> {
-        let number = Int(share.frame)
-        return (number == 0 ? 0 : Int(ends[number - 1].gaps))..<Int(ends[number].gaps)
+        let place = places[Int(share.frame)]
+        return Int(place.start)..<Int(place.end)
     }
 
     /// Outboxes will be written: there are no more shares until `endWriting`.
@@ -260,13 +263,13 @@ public struct SharedFrames {
     public mutating func endWriting(all: Bool) {
         precondition(!all || holderCount == 0, "an outbox that was written has shares")
         phase = .open
-        guard holderCount == 0, !ends.isEmpty else { return }
+        guard holderCount == 0, !places.isEmpty else { return }
         let usedBytes = bytes.count + shares.count * MemoryLayout<Share>.stride
         let isLittleUsed = heapBytes > max(Self.bytesKeptMax, usedBytes * 8)
         littleUsedCount = isLittleUsed ? littleUsedCount + 1 : 0
         let isKept = littleUsedCount < Self.littleUsedCountMax
         bytes.removeAll(keepingCapacity: isKept)
-        ends.removeAll(keepingCapacity: isKept)
+        places.removeAll(keepingCapacity: isKept)
         gaps.removeAll(keepingCapacity: isKept)
         shares.removeAll(keepingCapacity: isKept)
         if !isKept { assembly = [] }
@@ -275,7 +278,7 @@ public struct SharedFrames {
     /// Gives the memory back, if no outbox has a share.
     public mutating func trim() {
         guard holderCount == 0 else { return }
-        (bytes, ends, gaps, shares, assembly) = ([], [], [], [], [])
+        (bytes, places, gaps, shares, assembly) = ([], [], [], [], [])
     }
 
     /// Whether there is half of what may be at a time. It can be forgotten when all outboxes have
@@ -286,7 +289,7 @@ public struct SharedFrames {
 
     /// Memory that is in use or kept.
     public var heapBytes: Int {
-        bytes.capacity + assembly.capacity + ends.capacity * MemoryLayout<End>.stride
+        bytes.capacity + assembly.capacity + places.capacity * MemoryLayout<Place>.stride
             + gaps.capacity * MemoryLayout<UInt32>.stride
             + shares.capacity * MemoryLayout<Share>.stride
     }
@@ -296,15 +299,18 @@ extension MutableSpan<UInt8> {
     /// Copies a part of `source` before `end`, which becomes the place where the copy begins.
     @inline(__always)
     fileprivate mutating func fill(
-        before end: inout Int, with source: Span<UInt8>, _ part: Range<Int>
+        before end: inout Int, with source: Span<UInt8>, _ partStart: Int, _ partEnd: Int
     ) {
-        precondition(part.upperBound <= source.count && part.count <= end && end <= count)
-        end -= part.count
+        let byteCount = partEnd - partStart
+        precondition(
+            partStart >= 0 && partEnd <= source.count && byteCount >= 0 && byteCount <= end
+                && end <= count)
+        end -= byteCount
         let start = end
-        unsafe withUnsafeMutableBufferPointer { target in
-            unsafe source.withUnsafeBufferPointer { source in
+        unsafe withUnsafeMutableBytes { target in
+            unsafe source.withUnsafeBytes { source in
                 guard let from = source.baseAddress, let to = target.baseAddress else { return }
-                unsafe (to + start).update(from: from + part.lowerBound, count: part.count)
+                unsafe (to + start).copyMemory(from: from + partStart, byteCount: byteCount)
             }
         }
     }
