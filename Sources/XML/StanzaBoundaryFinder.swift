@@ -125,11 +125,16 @@ public struct StanzaBoundaryFinder: Sendable {
         guard ends != 0 else { return }
         let start = offset
         let limit = min(chunk.byteCount, start + max(0, bytesMax - Int(bytesInPart)))
-        while offset < limit {
-            // Below the bytes that may be wrong.
-            let place = unsafe chunk.unsafeLoad(fromByteOffset: offset, as: UInt8.self) &- 0x20
-            guard place < 0xA0, place >= 32 || ends >> UInt32(place) & 1 == 0 else { break }
-            offset += 1
+        // Within bounds that are checked before: half of the instructions for a byte.
+        offset = unsafe chunk.withUnsafeBytes { bytes in
+            var next = start
+            while next < limit {
+                // Below the bytes that may be wrong.
+                let place = unsafe bytes[next] &- 0x20
+                guard place < 0xA0, place >= 32 || ends &>> UInt32(place) & 1 == 0 else { break }
+                next &+= 1
+            }
+            return next
         }
         bytesInPart &+= UInt32(truncatingIfNeeded: offset - start)
     }

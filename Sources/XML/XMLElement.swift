@@ -91,8 +91,19 @@ public struct XMLElement: Sendable {
     }
 
     /// Elements directly in it.
-    public var elements: some Sequence<XMLElement> {
-        children.lazy.compactMap { if case .element(let element) = $0 { element } else { nil } }
+    public var elements: Elements { Elements(children: children) }
+
+    /// The elements directly in an element.
+    public struct Elements: Sequence, IteratorProtocol {
+        fileprivate var children: Children
+
+        /// The next element.
+        public mutating func next() -> XMLElement? {
+            while let child = children.next() {
+                if case .element(let element) = child { return element }
+            }
+            return nil
+        }
     }
 
     /// The first element directly in it that has this name.

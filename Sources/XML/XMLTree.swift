@@ -55,7 +55,6 @@ struct XMLTree {
     init(bytesExpected: Int) {
         bytes.reserveCapacity(min(bytesExpected, 1_024) + 64)
         nodes.reserveCapacity(8)
-        attributes.reserveCapacity(4)
         namespaces.reserveCapacity(2)
     }
 
