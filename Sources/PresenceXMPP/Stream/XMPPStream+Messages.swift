@@ -10,7 +10,7 @@ internal import XML
 
 extension XMPPStream {
     /// The most bytes of the next message.
-    public func messageBytesMax(of service: StreamService) -> Int { bytesMax(service.settings) }
+    public func messageBytesMax(of service: StreamService) -> Int { bytesMax(of: service) }
 
     /// Reads a message. No question may be unanswered.
     public mutating func read(
@@ -21,7 +21,7 @@ extension XMPPStream {
         guard phase != .ended else { return .needMore }
         let settings = service.settings
         do throws(XMLError) {
-            let element = try service.reader.readMessage(message, bytesMax: bytesMax(settings))
+            let element = try service.reader.readMessage(message, bytesMax: bytesMax(of: service))
             return read(message: element, service, using: &random)
         } catch {
             let reason = error == .secondHeader ? Self.notOpened : StreamError(of: error)

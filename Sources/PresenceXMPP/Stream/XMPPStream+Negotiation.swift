@@ -10,7 +10,8 @@ extension XMPPStream {
         using random: inout some RandomNumberGenerator
     ) -> StreamInput {
         precondition(isOpened && !awaitsAnswer, "an element that is not due")
-        let settings = service.settings
+        // Not copied for a stanza, which needs none of them.
+        var settings: StreamSettings { service.settings }
         let kind = StreamElement(element)
         if case .error = kind { return end() }
         let isInClear = phase == .clear && !settings.allowsPlaintext

@@ -104,8 +104,9 @@ public struct XMPPStream: Sendable {
             splitter.keep(chunk, from: &offset)
             return .needMore
         }
-        let settings = service.settings
-        switch splitter.next(in: chunk, from: &offset, bytesMax: bytesMax(settings)) {
+        // Not copied for a stanza, which needs none of them.
+        var settings: StreamSettings { service.settings }
+        switch splitter.next(in: chunk, from: &offset, bytesMax: bytesMax(of: service)) {
         case .needMore: return .needMore
         case .whiteSpace: return .keepAlive
         case .streamEnd: return end()
@@ -131,9 +132,9 @@ public struct XMPPStream: Sendable {
     }
 
     /// The most bytes of a stanza now.
-    func bytesMax(_ settings: StreamSettings) -> Int {
+    func bytesMax(of service: StreamService) -> Int {
         let isLoggedIn = phase == .authenticated || phase == .bound
-        return isLoggedIn ? settings.bytesMax : settings.bytesMaxBeforeLogin
+        return isLoggedIn ? service.settings.bytesMax : service.settings.bytesMaxBeforeLogin
     }
 
     /// Closes the stream: the output says why, and nothing is read any more.
