@@ -215,6 +215,17 @@ struct SlotSet: Sendable {
         return word < words.count && words[word] & 1 << UInt64(slot & 63) != 0
     }
 
+    /// Moves the members among some of `slots` to their beginning. Returns where the others begin.
+    func moveMembers(toStartOf range: Range<Int>, in slots: inout [UInt32]) -> Int {
+        var slots = slots.mutableSpan
+        var others = range.lowerBound
+        for place in range where contains(slots[place]) {
+            if others < place { slots.swapAt(others, place) }
+            others += 1
+        }
+        return others
+    }
+
     mutating func insert(_ slot: UInt32) {
         guard !contains(slot) else { return }
         let word = Int(slot >> 6)

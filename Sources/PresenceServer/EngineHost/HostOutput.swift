@@ -86,17 +86,9 @@ struct HostOutput: Sendable {
         guard !stanzaReceivers.isEmpty else {
             return (receivers, receivers.upperBound..<receivers.upperBound)
         }
-        var end = receivers.upperBound
-        var place = receivers.lowerBound
-        while place < end {
-            if stanzaReceivers.contains(shared.effects.receivers[place]) {
-                end -= 1
-                shared.effects.receivers.swapAt(place, end)
-            } else {
-                place += 1
-            }
-        }
-        return (receivers.lowerBound..<end, end..<receivers.upperBound)
+        let natives = stanzaReceivers.moveMembers(
+            toStartOf: receivers, in: &shared.effects.receivers)
+        return (natives..<receivers.upperBound, receivers.lowerBound..<natives)
     }
 
     /// Appends an item for the receivers of each loop that has any.
