@@ -141,7 +141,10 @@ extension [UInt8]: Parameter {
         unsafe withUnsafeBytes { buffer in
             // An empty array may have no address, and no address would be NULL.
             guard let base = buffer.baseAddress, buffer.count > 0 else {
-                return unsafe sqlite3_bind_text(statement.raw, index, "", 0, transient)
+                let empty: StaticString = ""
+                let start = unsafe UnsafeRawPointer(empty.utf8Start)
+                    .assumingMemoryBound(to: CChar.self)
+                return unsafe sqlite3_bind_text(statement.raw, index, start, 0, nil)
             }
             let text = unsafe base.assumingMemoryBound(to: CChar.self)
             return unsafe sqlite3_bind_text(
