@@ -79,11 +79,6 @@ struct BenchArguments: ParsableArguments {
     @Flag(help: "Print one object of JSON, for programs.")
     var json = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Write the distribution of latencies to this file, as SVG.", valueName: "file"))
-    var plot: String?
-
     func options() throws -> BenchOptions {
         let seed = self.seed ?? UInt64.random(in: 0..<1_000_000)
         guard let connect else {
@@ -147,13 +142,6 @@ struct BenchArguments: ParsableArguments {
             throw CommandError("\(failure) (--seed \(options.seed))")
         }
         try announce(json ? report.json : report.table)
-        guard let plot else { return }
-        do {
-            try Data(report.plot.utf8).write(to: URL(filePath: plot))
-        } catch {
-            throw CommandError(
-                "The plot cannot be written to \(plot): \(error.localizedDescription)")
-        }
     }
 }
 

@@ -8,7 +8,6 @@ public struct Report {
     public let seed: UInt64
     private(set) var settings: [(name: String, value: String)] = []
     private(set) var figures: [Figure] = []
-    private(set) var latencies: [(name: String, values: Latencies)] = []
 
     struct Figure {
         let name: String
@@ -34,9 +33,8 @@ public struct Report {
         add(name, Double(count), "", digits: 0)
     }
 
-    /// Adds a distribution, and its percentiles as figures.
+    /// Adds the percentiles of a distribution.
     mutating func add(_ name: String, _ values: Latencies) {
-        latencies.append((name, values))
         for percentile in [50, 90, 99, 99.9] where values.count > 1 {
             let label = percentile == 99.9 ? "99.9" : "\(Int(percentile))"
             add("\(name) p\(label)", values.milliseconds(percentile: percentile), "ms", digits: 3)
