@@ -21,16 +21,27 @@ public struct Queue<Element> {
     @inlinable public mutating func popFirst() -> Element? {
         guard let element = first else { return nil }
         takenCount += 1
-        // Removed once they are half of the array, so that each element is moved once on average.
-        if takenCount * 2 > elements.count {
-            elements.removeFirst(takenCount)
-            takenCount = 0
-        }
+        dropTaken()
         return element
     }
 
     /// Takes the first element that `isMeant` accepts. O(elements).
     @inlinable public mutating func removeFirst(where isMeant: (Element) -> Bool) -> Element? {
-        waiting.firstIndex(where: isMeant).map { elements.remove(at: $0) }
+        guard let place = waiting.firstIndex(where: isMeant) else { return nil }
+        defer { dropTaken() }
+        return elements.remove(at: place)
+    }
+
+    /// Drops the taken elements once they are more than half of the array, so that each element is
+    /// moved once on average. The memory of a burst is freed when none waits.
+    @inlinable mutating func dropTaken() {
+        if isEmpty {
+            elements = []
+        } else if takenCount * 2 > elements.count {
+            elements.removeFirst(takenCount)
+        } else {
+            return
+        }
+        takenCount = 0
     }
 }

@@ -31,4 +31,11 @@ import Testing
         }
         #expect(queue.elements.isEmpty)
     }
+
+    @Test func `keeps nothing of what was taken when none waits`() {
+        var queue = Queue(Array(0..<100))
+        for _ in 0..<50 { _ = queue.popFirst() }
+        while queue.removeFirst(where: { $0 >= 50 }) != nil {}
+        #expect(queue.isEmpty && queue.elements.isEmpty && queue.elements.capacity == 0)
+    }
 }
