@@ -218,7 +218,7 @@ internal import GRDBSQLite
 
     /// Closes the connection. Committed changes are kept, whether or not this succeeds.
     func close() {
-        // SQLite rejects to close while there are statements.
+        // SQLite does not close while it has statements.
         statements = nil
         try? queue.close()
     }

@@ -1,7 +1,7 @@
 // An element that was read is written again from its tree, and no byte of the input is copied: two
 // readers that disagree about the same bytes are how stanzas are smuggled.
 //
-// What others may reject to read is not written: the stream of a client ends whose reader rejects
+// What other readers may reject is not written: the stream of a client ends whose reader rejects
 // something. These are elements of which a part is missing, and names of namespaces that not every
 // reader accepts.
 //

@@ -28,7 +28,7 @@ struct ChosenAccount {
         self.standard = standard
     }
 
-    /// Rejects to act as another account than the one that was typed.
+    /// Throws if the token is of another account than the one that was typed.
     func check(_ account: String, of token: AccountToken) throws {
         // Byte by byte, as the service does; `==` would treat two encodings of é as equal.
         guard let name, !name.utf8.elementsEqual(account.utf8) else { return }

@@ -64,7 +64,7 @@ struct DescriptorBudget {
             + pushHostCount * Self.perPushHost + Self.forKeys + furtherLoops
     }
 
-    /// Rejects to serve with so few that clients would get none.
+    /// Does not serve with so few that clients would get none.
     func check() throws(SettingsError) {
         let least = max(AdmissionLimits.descriptorsMin, leastForClients)
         guard descriptorsMax < least else { return }

@@ -119,7 +119,7 @@ class Reloading(unittest.TestCase):
 
     def test_a_domain_without_a_certificate_is_named(self):
         missing = ("no certificate of tls-certificate is valid for example.com of xmpp-domain: "
-                   "XMPP clients will reject to connect")
+                   "XMPP clients will not connect")
         service = XMPPService()
         self.addCleanup(service.close)
         files = [os.path.join(service.folder, DOMAIN + end) for end in (".crt", ".key")]

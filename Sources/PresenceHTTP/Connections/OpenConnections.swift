@@ -1,6 +1,6 @@
 import Containers
 
-/// The connections of the API, in the order in which they have been waiting for their clients.
+/// The connections of a server, in the order in which they have been waiting for their clients.
 ///
 /// A connection above a limit, in total or of its network, closes the connection that has been
 /// waiting longest: so idle connections do not block other clients, and a probe gets through.

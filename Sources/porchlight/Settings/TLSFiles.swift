@@ -97,7 +97,7 @@ struct TLSFiles: Sendable {
             ofCertificates
             + withoutCertificate.map {
                 "no certificate of tls-certificate is valid for \($0) of xmpp-domain: XMPP clients "
-                    + "will reject to connect"
+                    + "will not connect"
             }
     }
 

@@ -53,7 +53,7 @@ extension SimulatedXMPPClient {
             checkCondition(condition, "resource-constraint")
         case .withdraw(let address):
             if addresses[address] != nil, condition == "policy-violation" {
-                violations.append("rejected to withdraw from \(address)")
+                violations.append("a withdrawal was rejected by \(address)")
             }
             checkCondition(condition)
         case .changePassword: hearNotChanged(condition)

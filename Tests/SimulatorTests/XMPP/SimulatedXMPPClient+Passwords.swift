@@ -150,7 +150,7 @@ extension SimulatedXMPPClient {
         meet("own password \(condition)")
         guard mayChangePassword else {
             if condition == "not-allowed" { return }
-            return violations.append("rejected to change a password: \(condition)")
+            return violations.append("a change of a password was rejected: \(condition)")
         }
         if condition == "not-allowed" { violations.append("may not change its password") }
         passwordOutcomes.append(.rejected(account: account))

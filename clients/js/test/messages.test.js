@@ -118,7 +118,7 @@ for (const [transport, skip] of transports) describe(`by ${transport}`, { timeou
     assert.deepEqual(await all, ["one", "two", "last"]);
   });
 
-  test("a rejection rejects, and what follows is sent", async () => {
+  test("a rejected call rejects its promise, and what follows is sent", async () => {
     const sender = client("judy");
     const calls = [
       [["kim", "x".repeat(131_073)], { reason: "too_long", code: 414 }],

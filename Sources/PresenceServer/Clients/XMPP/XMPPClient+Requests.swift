@@ -88,7 +88,7 @@ extension XMPPClient {
                     id: [], kind: .message, stanza: relayed)))
     }
 
-    /// Rejects to relay a stanza.
+    /// Rejects a stanza that is to be relayed.
     func rejectLong(_ head: StanzaHead, _ clients: inout Clients) {
         let error = StanzaError.tooLong(
             "A stanza for another client has at most \(Self.relayedBytesMax) bytes, and names of "
