@@ -60,6 +60,7 @@ final class ConnectionLimiter: Sendable {
     func beginTask() { box.value.taskCount += 1 }
 
     func endTask() {
+        precondition(box.value.taskCount > 0, "a task ends that has not begun")
         box.value.taskCount -= 1
         box.value.drainIfDone()
     }

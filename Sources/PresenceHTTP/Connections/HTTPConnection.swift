@@ -230,6 +230,7 @@ final class HTTPConnection: ChannelInboundHandler {
 
     /// Reads up to this number of further requests.
     func takeTurn(_ requests: Int) {
+        precondition(awaitsTurn, "a turn that was not awaited")
         awaitsTurn = false
         grant(requests: requests)
         advance()
@@ -316,6 +317,7 @@ final class HTTPConnection: ChannelInboundHandler {
 
     private func carryOut(_ action: @escaping RequestPlan.Action, _ head: RequestHead) {
         precondition(task == nil, "two requests of one connection at once")
+        precondition(body.count <= limits.bodyBytesMax, "a body above its limit")
         let body = body
         self.body = []
         deadline?.cancel()

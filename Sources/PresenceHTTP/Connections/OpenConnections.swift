@@ -36,6 +36,7 @@ struct OpenConnections<Connection>: ~Copyable {
     mutating func enter(_ connection: Connection, from network: ClientNetwork?) -> Int {
         let slot = freeSlots.popLast() ?? slots.count
         if slot == slots.count { slots.append(Slot(previous: slot, next: slot)) }
+        precondition(slot > 0 && slots[slot].connection == nil, "a slot of two connections")
         slots[slot].connection = connection
         slots[slot].network = network
         if let network { counts[network, default: 0] += 1 }
@@ -59,7 +60,10 @@ struct OpenConnections<Connection>: ~Copyable {
         endWaiting(slot)
         slots[slot].connection = nil
         freeSlots.append(slot)
-        guard let network = slots[slot].network, let others = counts[network] else { return }
+        guard let network = slots[slot].network else { return }
+        guard let others = counts[network] else {
+            preconditionFailure("a connection that was not counted")
+        }
         counts[network] = others > 1 ? others - 1 : nil
     }
 
@@ -74,6 +78,7 @@ struct OpenConnections<Connection>: ~Copyable {
 
     /// The connection has a pending request.
     mutating func endWaiting(_ slot: Int) {
+        precondition(slot > 0, "the circle has a beginning")
         let (previous, next) = (slots[slot].previous, slots[slot].next)
         slots[previous].next = next
         slots[next].previous = previous

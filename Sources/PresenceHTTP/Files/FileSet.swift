@@ -29,8 +29,13 @@ struct FileSet: Sendable {
             all[.eTag] = tag
             let served = File(
                 body: ByteBuffer(bytes: file.bytes), fields: all, tag: Array(tag.utf8))
-            if isCompressed { compressed[name] = served } else { self.files[name] = served }
+            let other =
+                isCompressed
+                ? compressed.updateValue(served, forKey: name)
+                : self.files.updateValue(served, forKey: name)
+            precondition(other == nil, "two files of one name")
         }
+        precondition(compressed.keys.allSatisfy { self.files[$0] != nil }, "one form alone")
     }
 
     /// The names of all files.

@@ -36,6 +36,7 @@ final class HTTPCounters: Sendable {
         let row = operation.flatMap { Self.numbers[$0.name] } ?? Operation.allCases.count
         let column = status.map { min(max($0.rawValue / 100, 1), 5) } ?? 0
         counts.withLock {
+            precondition($0.inFlight > 0, "a request ends that has not begun")
             $0.inFlight -= 1
             $0.requests[row * 6 + column] += 1
         }
@@ -48,7 +49,12 @@ final class HTTPCounters: Sendable {
         }
     }
 
-    func connectionClosed() { counts.withLock { $0.connections -= 1 } }
+    func connectionClosed() {
+        counts.withLock {
+            precondition($0.connections > 0, "a connection is closed that was not opened")
+            $0.connections -= 1
+        }
+    }
 
     func connectionDisplaced() { counts.withLock { $0.displaced += 1 } }
 
@@ -75,6 +81,8 @@ final class HTTPCounters: Sendable {
         counts.withLock {
             $0.feedReaders -= 1
             if isReadOnly { $0.readOnlyFeedReaders -= 1 }
+            precondition(
+                0...$0.feedReaders ~= $0.readOnlyFeedReaders, "a feed reader leaves twice")
         }
     }
 

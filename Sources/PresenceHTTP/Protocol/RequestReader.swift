@@ -90,11 +90,13 @@ struct RequestReader: Sendable {
         case .body(0): return (endRequest(), false)
         case .body(let rest):
             guard let part = take(&input, atMost: rest) else { return (nil, true) }
+            precondition(part.readableBytes <= rest, "a part of the next request")
             state = .body(rest - part.readableBytes)
             return (.body(part), false)
         case .chunkLine: return (nil, try !readChunkLine(&input))
         case .chunk(let rest):
             guard let part = take(&input, atMost: rest) else { return (nil, true) }
+            precondition(part.readableBytes <= rest, "a part of the end of the chunk")
             state = part.readableBytes == rest ? .chunkEnd : .chunk(rest - part.readableBytes)
             return (.body(part), false)
         case .chunkEnd: return (nil, try !readChunkEnd(&input))
@@ -170,6 +172,7 @@ struct RequestReader: Sendable {
             size <= limits.bodyBytesMax - bodyBytes
         else { throw .bodyTooLarge(bytesMax: limits.bodyBytesMax) }
         bodyBytes += size
+        precondition(0...limits.bodyBytesMax ~= bodyBytes, "a body above its limit")
         if size == 0 { section = FieldSection(limits.fields) }
         state = size == 0 ? .trailer : .chunk(size)
         return true
