@@ -448,6 +448,16 @@ class Case(unittest.TestCase):
         """A service of this test alone."""
         return self.keep(Service(*flags, **options))
 
+    def state_with_push(self, watcher, account):
+        """The account's state once a device without a connection is reachable by push."""
+        end = time.monotonic() + WAIT
+        while True:
+            state, = watcher.subscribe(account, sync=True)["states"]
+            if any(device.get("push") for device in state["online"]):
+                return state
+            self.assertLess(time.monotonic(), end, state)
+            time.sleep(0.02)
+
     def new_folder(self):
         """A folder of this test alone, which is removed with what is in it."""
         folder = tempfile.TemporaryDirectory(prefix="porchlight-conf-", ignore_cleanup_errors=True)

@@ -232,10 +232,13 @@ class Dribble(Case):
             poor.send(request("ping", {}, 1))
             at += 10
             threading.Event().wait(0.25)
+        ends = []
         for who, c in (("quiet", quiet), ("pinger", pinger), ("dribbler", dribbler),
                        ("poor", poor)):
             with self.subTest(who):
-                closing = c.closing(4)
+                closing = c.closing()
                 self.assertEqual((closing["code"], closing["reason"]), (4401, "login_timeout"))
-                self.assertGreater(time.monotonic() - began, 9.4)
-                self.assertLess(time.monotonic() - began, 12.5)
+                ends.append(time.monotonic() - began)
+                self.assertGreater(ends[0], 9.4)
+                # One that was given more time for what it has sent ends nine seconds later.
+                self.assertLess(ends[-1] - ends[0], 7)

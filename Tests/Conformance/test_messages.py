@@ -4,6 +4,7 @@ import threading
 import time
 
 from people import People
+from porchlight import WAIT
 
 NEVER_SENT = "0000000000000"
 
@@ -590,7 +591,7 @@ class Restart(Messages):
             while True:
                 try:
                     got = senders[at].call("send", {
-                        "accounts": names, "body": "x", "ref": "%d-%d" % (at, number)}, wait=5)
+                        "accounts": names, "body": "x", "ref": "%d-%d" % (at, number)})
                 except (AssertionError, OSError):
                     return
                 if "result" in got:
@@ -600,9 +601,9 @@ class Restart(Messages):
         def take(at):
             while True:
                 try:
-                    for message in readers[at].note("messages", wait=5)["params"]["messages"]:
+                    for message in readers[at].note("messages")["params"]["messages"]:
                         taken[at].append(message["id"])
-                    readers[at].ok("take", {"id": taken[at][-1]}, wait=5)
+                    readers[at].ok("take", {"id": taken[at][-1]})
                 except (AssertionError, OSError):
                     return
                 accepted[at] = list(taken[at])
@@ -611,7 +612,7 @@ class Restart(Messages):
                    for work in (send, take) for at in range(4)]
         for thread in threads:
             thread.start()
-        end = time.monotonic() + 30
+        end = time.monotonic() + WAIT
         while sum(map(len, answered)) < 200 and time.monotonic() < end:
             time.sleep(0.005)
         s.kill()

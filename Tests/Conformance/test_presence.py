@@ -3,7 +3,7 @@
 import threading
 import time
 
-from porchlight import Case, Timeout
+from porchlight import WAIT, Case
 
 
 def wait(seconds):
@@ -21,11 +21,11 @@ class NoGrace(Case):
                 w = self.login(self.name("w"))
                 w.subscribe(p.account)
                 getattr(p, how)()
-                e = w.event(3)
+                e = w.event()
                 self.assertEqual((e["value"], e["cause"]), (3, "disconnect"))
                 self.assertEqual((e["client"], e["device"]), ("android", "phone"))
                 self.assertEqual(e["online"], [])
-                self.assertLess(abs(e["lastSeen"] - e["time"]), 1500)
+                self.assertTrue(p.welcome["time"] <= e["lastSeen"] <= e["time"], e)
                 state = w.subscribe(p.account, sync=True)["states"][0]
                 self.assertEqual((state["value"], state["lastSeen"]), (3, e["lastSeen"]))
 
@@ -35,7 +35,7 @@ class NoGrace(Case):
         w.subscribe(p.account)
         p.raw(b"\xff\xff\xff\xff")
         self.assertEqual(p.closing()["code"], 4400)
-        self.assertEqual(w.event(3)["value"], 3)
+        self.assertEqual(w.event()["value"], 3)
 
     def test_one_of_two_devices_is_lost(self):
         p = self.login(self.name("p"), "a")
@@ -43,7 +43,7 @@ class NoGrace(Case):
         w = self.login(self.name("w"))
         w.subscribe(p.account)
         p.close()
-        e = w.event(3)
+        e = w.event()
         self.assertEqual((e["value"], e["device"]), (3, "a"))
         self.assertEqual([o["device"] for o in e["online"]], ["b"])
         self.assertNotIn("lastSeen", e)
@@ -63,20 +63,20 @@ class NoGrace(Case):
         closed = {}
 
         def listen():
-            closed["params"] = quiet.closing(12)
+            closed["params"] = quiet.closing()
             closed["after"] = time.monotonic() - began
         thread = threading.Thread(target=listen)
         thread.start()
-        while thread.is_alive() and time.monotonic() - began < 12:
+        while thread.is_alive():
             alive.raw(b"\0\0\0\0")
             w.ok("ping")
             wait(0.5)
-        thread.join(1)
+        thread.join()
         self.assertEqual((closed["params"]["code"], closed["params"]["reason"]),
                          (4408, "idle_timeout"))
+        # Not earlier. How late it may be is a matter of the simulator, which has its own clock.
         self.assertGreater(closed["after"], 6.9)
-        self.assertLess(closed["after"], 9.5)
-        e = w.event(3)
+        e = w.event()
         self.assertEqual((e["publisher"], e["value"], e["cause"]), (quiet.account, 3, "disconnect"))
         self.assertEqual(w.drain(), [])
         alive.ok("ping")
@@ -99,21 +99,7 @@ class Grace(Case):
         e = w.event()
         self.assertEqual(e["value"], 3)
         self.assertGreater(time.monotonic() - began, 0.8)
-        self.assertLess(time.monotonic() - began, 10)
-
-    def test_return_in_time_is_no_event(self):
-        w = self.login(self.name("w"))
-        names = [self.name("p%d" % i) for i in range(5)]
-        w.subscribe(*names)
-        held = [self.login(n) for n in names]
-        for _ in names:
-            w.event()
-        for h in held:
-            h.reset()
-        for n in names:
-            self.login(n)
-        wait(1.6)
-        self.assertEqual(w.drain(), [])
+        self.assertLess(time.monotonic() - began, WAIT)
 
     def test_another_device_is_no_return(self):
         p = self.login(self.name("p"), "a")
@@ -121,18 +107,17 @@ class Grace(Case):
         w.subscribe(p.account)
         p.close()
         self.login(p.account, "b")
-        e = w.event()
-        self.assertEqual((e["value"], e["device"]), (1, "b"))
-        e = w.event(4)
-        self.assertEqual((e["value"], e["device"]), (3, "a"))
-        self.assertEqual([o["device"] for o in e["online"]], ["b"])
+        # The grace may end before a slow login.
+        events = [w.event(), w.event()]
+        self.assertEqual({(e["value"], e["device"]) for e in events}, {(1, "b"), (3, "a")})
+        self.assertEqual([o["device"] for o in events[1]["online"]], ["b"])
 
     def test_return_after_the_grace_is_a_login(self):
         p = self.login(self.name("p"))
         w = self.login(self.name("w"))
         w.subscribe(p.account)
         p.close()
-        self.assertEqual(w.event(4)["value"], 3)
+        self.assertEqual(w.event()["value"], 3)
         self.login(p.account)
         e = w.event()
         self.assertEqual((e["value"], e["cause"]), (1, "login"))
@@ -155,9 +140,8 @@ class Grace(Case):
         state = w.subscribe(p.account, sync=True)["states"][0]
         self.assertEqual(state["online"], [{"client": "ios", "device": "phone"}])
         p.close()
-        wait(1.6)
+        state = self.state_with_push(w, p.account)
         self.assertEqual(w.drain(), [])
-        state = w.subscribe(p.account, sync=True)["states"][0]
         self.assertEqual(state["online"], [{"client": "ios", "device": "phone", "push": True}])
         self.assertEqual(state["value"], 1)
         self.assertNotIn("lastSeen", state)
@@ -184,10 +168,28 @@ class Grace(Case):
         w = self.login(self.name("w"))
         w.subscribe(p.account)
         p.close()
-        wait(1.5)
+        self.state_with_push(w, p.account)
         self.server().ok("kick", {"account": p.account})
         e = w.event()
         self.assertEqual((e["value"], e["cause"], e["online"]), (2, "kicked", []))
+
+
+class ReturnInTime(Case):
+    flags = ("--disconnect-grace", "10")
+    weight = 14
+
+    def test_is_no_event(self):
+        w = self.login(self.name("w"))
+        names = [self.name("p%d" % i) for i in range(5)]
+        w.subscribe(*names)
+        for name in names:
+            lost = self.login(name)
+            w.event()
+            # One at a time: each has the whole grace for its login.
+            lost.reset()
+            self.login(name)
+        wait(10.6)
+        self.assertEqual(w.drain(), [])
 
 
 class PushOffline(Case):
@@ -198,5 +200,5 @@ class PushOffline(Case):
         w = self.login(self.name("w"))
         w.subscribe(p.account)
         p.close()
-        e = w.event(3)
+        e = w.event()
         self.assertEqual((e["value"], e["cause"], e["online"]), (3, "disconnect", []))

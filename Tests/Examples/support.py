@@ -14,7 +14,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(here))
 sys.path.append(os.path.join(here, "..", "Conformance"))
 
-WAIT = 30.0  # seconds for one thing to happen
+WAIT = 60.0  # seconds for one thing to happen
 
 
 def node():

@@ -8,7 +8,7 @@ import time
 
 from disk import fill
 from loops import answers, held, threads
-from support import Closed, Rejected, Service, case, require, say, small_disk, stalled_disk
+from support import WAIT, Closed, Rejected, Service, case, require, say, small_disk, stalled_disk
 
 
 def mail(client, count):
@@ -171,7 +171,7 @@ def disk_full_messages():
                     break
                 except Rejected as error:
                     require(error.reason == "store_unavailable", "%s", error)
-                    require(time.monotonic() - begin < 10, "no recovery in 10 s")
+                    require(time.monotonic() - begin < WAIT, "no recovery")
                     time.sleep(0.05)
             took = time.monotonic() - begin
             service.kill()

@@ -96,7 +96,7 @@ class Service(porchlight.Service):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.data + ".keys")
 
-    def open_http(self, timeout=10):
+    def open_http(self, timeout=60):
         return http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=timeout)
 
     def ask(self, method, path, body=None, headers=None, key=True, over=None):
@@ -117,7 +117,7 @@ class Service(porchlight.Service):
             connection.close()
         return answer
 
-    def raw(self, data, timeout=10):
+    def raw(self, data, timeout=60):
         """What is sent in response to these bytes, until the end of the stream or a timeout."""
         with socket.create_connection(("127.0.0.1", self.http_port), timeout=timeout) as stream:
             stream.sendall(data)
@@ -169,7 +169,7 @@ class Case(unittest.TestCase):
                           if k not in ("type", "title", "status", "detail", "reason")}
         return answer
 
-    def until(self, condition, seconds=10):
+    def until(self, condition, seconds=60):
         """Asks until it is so."""
         end = time.monotonic() + seconds
         while True:

@@ -15,7 +15,7 @@ class Stream:
     """A reader of the feed, or of what is undelivered."""
 
     def __init__(self, service, cursor=None, query="", path="/v1/feed"):
-        self.connection = service.open_http(timeout=20)
+        self.connection = service.open_http()
         headers = {"Authorization": "Bearer " + KEY}
         if cursor is not None:
             headers["Last-Event-ID"] = cursor

@@ -158,7 +158,7 @@ class FeedPlaces(unittest.TestCase):
 
     def read(self, service, key):
         """Reads the feed over HTTP; the status."""
-        connection = service.open_http(timeout=20)
+        connection = service.open_http()
         self.held.append(connection)
         connection.request("GET", "/v1/feed?from=now", headers={"Authorization": "Bearer " + key})
         response = connection.getresponse()
@@ -219,7 +219,7 @@ class WithoutKeys(Case):
 
 class Verb(unittest.TestCase):
     def make(self, *words):
-        return subprocess.run([BINARY, "key", *words], capture_output=True, timeout=15)
+        return subprocess.run([BINARY, "key", *words], capture_output=True, timeout=60)
 
     def test_it_makes_them(self):
         done = self.make("console", "--read-only")

@@ -20,7 +20,7 @@ import Testing
             try alice.sendRaw(Array(bytes[..<20]))
             _ = try other.call("ping")
             try alice.sendRaw(Array(bytes[20...]))
-            let answer = try #require(try alice.nextMessage(withinMilliseconds: 10_000))
+            let answer = try #require(try alice.nextMessage(withinMilliseconds: 60_000))
             #expect(answer["result"]?["count"] == 1)
             service.pass(seconds: 20)
             for _ in 0..<3 { _ = try other.call("ping") }

@@ -87,7 +87,7 @@ import Testing
             service.pass(seconds: 2)
             _ = try server.call("ping")
             try alice.sendRaw(Array(frame[70_000...]))
-            let answer = try #require(try alice.nextMessage(withinMilliseconds: 10_000))
+            let answer = try #require(try alice.nextMessage(withinMilliseconds: 60_000))
             #expect(answer["result"]?["recipients"] == 1)
             #expect(try sample("porchlight_large_input_bytes", server) == 0)
             service.pass(seconds: 20)
@@ -119,13 +119,13 @@ import Testing
             }
             let fast = try service.login("fast")
             try fast.sendRaw(frame)
-            let answer = try #require(try fast.nextMessage(withinMilliseconds: 10_000))
+            let answer = try #require(try fast.nextMessage(withinMilliseconds: 60_000))
             #expect(answer["result"]?["recipients"] == 1)
             #expect(try slow[0].closing() == "4504 overloaded")
             #expect(try sample("porchlight_large_inputs_ended_total", server) == 1)
             for client in slow.dropFirst() {
                 try client.sendRaw(Array(frame[80_000...]))
-                let answer = try #require(try client.nextMessage(withinMilliseconds: 10_000))
+                let answer = try #require(try client.nextMessage(withinMilliseconds: 60_000))
                 #expect(answer["result"]?["recipients"] == 1)
             }
         }

@@ -98,7 +98,7 @@ import Testing
             alice.finishSending()
             var answer: JSON?
             for _ in 0..<10 where answer == nil {
-                let message = try alice.nextMessage(withinMilliseconds: 10_000)
+                let message = try alice.nextMessage(withinMilliseconds: 60_000)
                 if message?["id"] == 9 { answer = message }
             }
             #expect(answer?["result"]?["count"]?.integer != nil)

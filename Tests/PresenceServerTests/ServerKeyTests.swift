@@ -65,7 +65,7 @@ import Testing
             let other = try service.connect()
             let body = #"{"jsonrpc":"2.0","id":1,"method":"login","params":{"key":"secret"}}"#
             try other.sendFrame(Array(body.utf8))
-            let answer = try other.nextMessage(withinMilliseconds: 10_000)
+            let answer = try other.nextMessage(withinMilliseconds: 60_000)
             #expect(answer?["error"] != nil)
             #expect(answer?.text.contains("secret") == false)
             for file in try FileManager.default.subpathsOfDirectory(atPath: service.directory) {

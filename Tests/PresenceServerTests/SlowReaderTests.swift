@@ -67,7 +67,7 @@ import Testing
             #expect(try server.call("stats")["sessionsConnected"] == 1)
             var ids: [Int64] = []
             for _ in 0..<5_000 {
-                let message = try eager.nextMessage(withinMilliseconds: 10_000)
+                let message = try eager.nextMessage(withinMilliseconds: 60_000)
                 if let id = message?["id"]?.integer { ids.append(id) }
             }
             #expect(ids == Array(0..<5_000))
@@ -88,7 +88,7 @@ import Testing
             #expect((try server.call("stats")["outboxBytes"]?.integer ?? .max) < 1 << 20)
             var answers = 0
             while answers < 4_000 {
-                let message = try flooder.nextMessage(withinMilliseconds: 10_000)
+                let message = try flooder.nextMessage(withinMilliseconds: 60_000)
                 #expect(message?["result"]?["count"] == 100)
                 if message?["result"] == nil { break }
                 answers += 1

@@ -15,7 +15,7 @@ import Testing
                     _ = try bob.call(
                         "publish", ["type": 1, "value": 10_001, "ext": .string(ext)])
                 }
-                let body = try #require(try native.nextFrame(withinMilliseconds: 10_000))
+                let body = try #require(try native.nextFrame(withinMilliseconds: 60_000))
                 #expect(try web.text() == String(decoding: body, as: UTF8.self))
             }
         }

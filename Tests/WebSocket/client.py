@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Conformance"))
 from porchlight import Service  # noqa: E402
 
-WAIT = 20
+WAIT = 60
 
 
 class Web:

@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 import stanzas
 from stream import HEADER, Stream
 
-WAIT = 30
+WAIT = 60
 # What is in the body, as base64.
 PICTURE_BYTES = 60 * 1024
 VOICE_BYTES = 20 * 1024

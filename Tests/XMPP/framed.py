@@ -20,7 +20,7 @@ SUBPROTOCOL = "Sec-WebSocket-Protocol: xmpp"
 class Framed:
     """A WebSocket whose messages are checked to be documents by themselves, and no more."""
 
-    def __init__(self, port, authority=None, path="/xmpp", fields=(SUBPROTOCOL,), wait=30):
+    def __init__(self, port, authority=None, path="/xmpp", fields=(SUBPROTOCOL,), wait=60):
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.settimeout(wait)
         if authority:

@@ -13,7 +13,7 @@ BIND = "urn:ietf:params:xml:ns:xmpp-bind"
 class Stream:
     """A connection of which nothing is understood: texts out, and texts awaited."""
 
-    def __init__(self, port, wait=30):
+    def __init__(self, port, wait=60):
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.settimeout(wait)
         self.rest = ""

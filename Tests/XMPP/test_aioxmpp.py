@@ -8,7 +8,7 @@ import aioxmpp.ping
 from aioxmpp import connector
 from service import Served
 
-WAIT = 30
+WAIT = 60
 
 
 class Connections(Served, unittest.IsolatedAsyncioTestCase):

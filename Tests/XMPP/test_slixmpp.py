@@ -8,7 +8,7 @@ import slixmpp
 from service import DOMAIN, Served, XMPPService
 from stream import Stream
 
-WAIT = 30
+WAIT = 60
 
 
 class Person(slixmpp.ClientXMPP):

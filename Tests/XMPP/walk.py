@@ -34,7 +34,7 @@ PATHS = {
 class Person:
     """A client that is interested in its roster and shows itself; notes what it is sent."""
 
-    def __init__(self, port, name, wait=10):
+    def __init__(self, port, name, wait=60):
         self.name = name
         self.bare = name + "@localhost"
         self.stream = Stream(port, wait)

@@ -64,7 +64,7 @@ final class Gate: Sendable {
 
     /// Waits until somebody has come to the closed gate.
     func awaitArrival() {
-        #expect(arrivals.wait(timeout: .now() + 10) == .success, "nobody came to the gate")
+        #expect(arrivals.wait(timeout: .now() + 60) == .success, "nobody came to the gate")
     }
 
     func pass() async {

@@ -86,7 +86,7 @@ final class RunningService: @unchecked Sendable {
         params["account"] = .string(account)
         params["device"] = .string(device)
         _ = try client.call("login", .object(params))
-        while let notification = try client.nextNotification(withinMilliseconds: 10_000) {
+        while let notification = try client.nextNotification(withinMilliseconds: 60_000) {
             if notification.method == "synced" { return client }
         }
         throw ClientError.timedOut("synced")

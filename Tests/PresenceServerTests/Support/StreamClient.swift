@@ -47,7 +47,7 @@ final class StreamClient {
     private let domain: String
     private let descriptor: CInt
     private var received = ""
-    private static let waitSeconds = 10
+    private static let waitSeconds = 60
 
     /// Connects to a service.
     init(_ service: RunningService, domain: String = "localhost") throws {

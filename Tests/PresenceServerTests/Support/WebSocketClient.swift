@@ -116,7 +116,7 @@ final class WebSocketClient {
 
     private func fill() throws {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        try #require(Glibc.poll(&poll, 1, 10_000) == 1, "nothing came")
+        try #require(Glibc.poll(&poll, 1, 60_000) == 1, "nothing came")
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         try #require(count > 0, "the connection is closed")
