@@ -1,7 +1,8 @@
 """Runs the steps of scripts/test: in rounds, and within a round in lanes beside each other.
 
 The output of each step is kept in .build/test-logs. A step that passes shows its time and its
-counts; one that fails shows the end of its output and the failures in it. No step is run twice.
+counts; one that fails shows the end of its output and the failures in it, and the others run:
+only what needs a build does not run after that has failed. No step is run twice.
 """
 
 import os
@@ -18,6 +19,7 @@ SILENCE_MAX = float(os.environ.get("STEP_SILENCE_MAX", "20"))
 # What a log says of the progress of its step, the newest of which is shown.
 PROGRESS = re.compile(r"^(?:\d+ of \d+ commands.*|\[\d+/\d+\].{0,60})", re.MULTILINE)
 TEST_DONE = re.compile(r"^\S+ (?:Test|Suite) .* (?:passed|failed) after", re.MULTILINE)
+TEST_STARTED = re.compile(r"^\S+ (?:Test (?!run started)|Suite ).* started\.?$", re.MULTILINE)
 # The line of a log that has its counts.
 COUNTS = re.compile(r"^(?:\S+ Test run with .*|\d+ passed, \d+ failed.*|. pass \d+|\d+ failed)$",
                     re.MULTILINE)
@@ -27,6 +29,9 @@ FAILURE = re.compile(r"^✘|recorded an issue|: error: |^error: |Fatal error|BRO
 
 class Step:
     """A command, by its words or as text for a shell, and what it is called."""
+
+    # Whether it makes what other steps run, and whether it runs that.
+    is_build, needs_build = False, True
 
     def __init__(self, name, *words, **environment):
         self.name, self.words, self.environment = name, words, environment
@@ -64,9 +69,10 @@ class Step:
 
     def progress(self):
         text = self.text()
-        done = len(TEST_DONE.findall(text))
-        if done:
-            return ", %d tests and suites done" % done
+        started = len(TEST_STARTED.findall(text))
+        if started:
+            return ", %d of %d tests and suites that have started are done" % (
+                len(TEST_DONE.findall(text)), started)
         found = PROGRESS.findall(text)
         return ", " + found[-1] if found else ""
 
@@ -96,7 +102,8 @@ class Run:
         self.total = sum(len(lane) for lanes in rounds for lane in lanes)
         self.lock = threading.Lock()
         self.spoken = time.monotonic()
-        self.running, self.passed, self.failed = [], [], []
+        self.running, self.passed, self.failed, self.left_out = [], [], [], []
+        self.is_built, self.is_ending = True, False
         self.began = time.monotonic()
 
     def say(self, text):
@@ -106,8 +113,11 @@ class Run:
     def lane(self, steps):
         for step in steps:
             with self.lock:
-                if self.failed:
+                if self.is_ending:
                     return
+                if step.needs_build and not self.is_built:
+                    self.left_out.append(step)
+                    continue
                 self.running.append(step)
                 step.began = time.monotonic()
             try:
@@ -119,6 +129,7 @@ class Run:
             with self.lock:
                 self.running.remove(step)
                 (self.failed if code else self.passed).append(step)
+                self.is_built = self.is_built and not (code and step.is_build)
                 self.report(step, code)
 
     def report(self, step, code):
@@ -149,7 +160,7 @@ class Run:
                             step.name, words_of(step.seconds()), step.progress()))
 
     def all(self):
-        """Runs everything, up to the first failure; returns the exit code."""
+        """Runs everything; returns the exit code."""
         os.makedirs(LOGS, exist_ok=True)
         for name in os.listdir(LOGS):
             os.unlink(os.path.join(LOGS, name))
@@ -161,19 +172,24 @@ class Run:
                     thread.start()
                 self.accompany(threads)
             except KeyboardInterrupt:
+                self.is_ending = True
                 for step in list(self.running):
                     step.end()
                 return 130
-            if self.failed or any(step not in self.passed for lane in lanes for step in lane):
-                break
         return self.verdict()
 
     def verdict(self):
         took = words_of(time.monotonic() - self.began)
         self.say("")
         if self.failed:
-            self.say("failed after %s: %s; steps that had not begun did not run" % (
-                took, ", ".join(step.name for step in self.failed)))
+            for step in self.failed:
+                self.say("failed: %s: %s" % (step.name, step.log))
+                for line in failures(step.text())[:10]:
+                    self.say("   " + line)
+            if self.left_out:
+                self.say("not run without a build: %s" % ", ".join(
+                    step.name for step in self.left_out))
+            self.say("failed after %s: %s" % (took, ", ".join(step.name for step in self.failed)))
         # A lane that ended by an exception, which Python has printed.
         elif len(self.passed) < self.total:
             self.say("failed after %s: %d steps did not end" % (

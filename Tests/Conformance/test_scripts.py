@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -27,7 +28,7 @@ class Scripts(unittest.TestCase):
         # Only these programs are there, and what a script of this test puts beside them.
         for name in ("bash", "env", "cat", "sed", "grep", "head", "sort", "dirname", "python3",
                      "cmp", "tail", "awk", "stat", "git", "make", "sh", "install", "test", "ls",
-                     "chmod", "rm", "mkdir", "tee", "sleep", "seq", "tr"):
+                     "chmod", "rm", "mkdir", "tee", "sleep", "seq", "tr", "cut"):
             found = shutil.which(name)
             if found:
                 os.symlink(found, os.path.join(self.bin, name))
@@ -78,6 +79,15 @@ class Setup(Scripts):
         for call in self.calls():
             if call.startswith("apt-get install"):
                 self.assertIn("--no-install-recommends", call)
+
+    def test_what_is_skipped_without_node_is_said(self):
+        self.debian(installed=True)
+        for version, is_said in (("v18.20.4", True), ("v20.1.0", False)):
+            self.put("node", "echo " + version)
+            code, said, fault = self.run_script("scripts/setup", "javascript")
+            self.assertEqual(code, 0, fault)
+            self.assertEqual("skipped without Node 20: " in said, is_said, said)
+            self.assertEqual("https://nodejs.org/" in said, is_said, said)
 
     def test_without_root_and_sudo_the_command_is_printed(self):
         self.debian(installed=False, root=False)
@@ -180,6 +190,11 @@ class Words(Scripts):
         for path in embedded:
             self.assertTrue(any(path == one or path.startswith(one + "/") for one in copied), path)
 
+    def test_the_image_is_sent_no_build(self):
+        with open(os.path.join(ROOT, ".dockerignore"), encoding="utf-8") as file:
+            left_out = {line for line in file.read().splitlines() if not line.startswith("#")}
+        self.assertEqual(left_out, {".build", ".git"})
+
     def test_make_alone_prints_the_targets(self):
         done = subprocess.run(["make", "-C", ROOT, "--no-print-directory"], capture_output=True,
                               text=True, timeout=60)
@@ -209,8 +224,12 @@ class Steps(Scripts):
                        "sys.dont_write_bytecode = True\n"
                        "sys.path.insert(0, %r)\n"
                        "from steps import Step, run\n"
-                       "rounds = [[[Step(name, *(['bash', '-c', text] if text else ['./none']))\n"
-                       "            for name, text in lane] for lane in lanes] for lanes in %r]\n"
+                       "def made(name, text):\n"
+                       "    step = Step(name, *(['bash', '-c', text] if text else ['./none']))\n"
+                       "    step.is_build, step.needs_build = name == 'build', name == 'needy'\n"
+                       "    return step\n"
+                       "rounds = [[[made(*step) for step in lane] for lane in lanes]\n"
+                       "          for lanes in %r]\n"
                        "sys.exit(run(rounds, later=%r))\n" % (
                            os.path.join(ROOT, "scripts"), rounds, later))
         os.chmod(script, stat.S_IRWXU)
@@ -268,10 +287,10 @@ class Steps(Scripts):
         code, said, fault = self.steps(
             [[("one", "echo first")]], [[("a b", self.SKIPS)]], later="not run: the rest")
         self.assertEqual(code, 0, said + fault)
-        self.assertRegex(said, r"\A== 1 of 2: one: passed in 0 s\n"
-                               r"== 2 of 2: a b: passed in 0 s\n"
+        self.assertRegex(said, r"\A== 1 of 2: one: passed in \d+ s\n"
+                               r"== 2 of 2: a b: passed in \d+ s\n"
                                r"   3 passed, 0 failed, 1 skipped\n\n"
-                               r"all passed in 0 s\n"
+                               r"all passed in \d+ s\n"
                                r"   skipped in a b: needs root\n"
                                r"not run: the rest\n"
                                r"2 passed, 0 failed\n\Z")
@@ -292,30 +311,53 @@ class Steps(Scripts):
             [[("d", "echo fourth")]])
         self.assertEqual(code, 1, said + fault)
         self.assertIn("\nbefore\n", said)
-        for text in ("after\n", "third", "fourth"):
-            self.assertNotIn(text, said)
-        self.assertRegex(said, r"failed after 0 s: b; steps that had not begun did not run\n"
-                               r"1 passed, 1 failed\n$")
+        self.assertNotIn("after\n", said)
+        # The others run, also those of later rounds.
+        self.assertRegex(said, r"== 3 of 4: c: passed in \d+ s\n== 4 of 4: d: passed in \d+ s\n")
+        self.assertRegex(said, r"\n\nfailed: b: .build/test-logs/b.log\n"
+                               r"failed after \d+ s: b\n3 passed, 1 failed\n$")
+
+    def test_what_needs_a_build_does_not_run_without_it(self):
+        code, said, fault = self.steps(
+            [[("build", "echo 'A.swift:7: error: no'; false"), ("a", "true")]],
+            [[("needy", "echo ran >ran"), ("b", "true")]])
+        self.assertEqual(code, 1, said + fault)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "ran")))
+        self.assertRegex(said, r"failed: build: .build/test-logs/build.log\n"
+                               r"   A.swift:7: error: no\nnot run without a build: needy\n"
+                               r"failed after \d+ s: build\n2 passed, 1 failed\n$")
+
+    def test_the_swift_tests_that_have_started_are_counted(self):
+        sys.path.insert(0, os.path.join(ROOT, "scripts"))
+        self.addCleanup(sys.path.remove, os.path.join(ROOT, "scripts"))
+        import steps
+        step = steps.Step("x")
+        step.text = lambda: ("[0/1] Planning build\n◇ Test run started.\n"
+                             "◇ Suite `A b` started.\n◇ Test `c d` started.\n")
+        self.assertIn(", 0 of 2 tests", step.progress())
+        step.text = lambda: ("◇ Suite `A b` started.\n◇ Test `c d` started.\n"
+                             "✔ Test `c d` passed after 0.1 seconds.\n")
+        self.assertIn(", 1 of 2 tests", step.progress())
 
     def test_a_step_that_cannot_start_has_failed(self):
         code, said, fault = self.steps([[("one", "echo first"), ("b", None), ("c", "echo third")]])
         self.assertEqual(code, 1, said + fault)
         self.assertRegex(said, r"== 2 of 3: b: FAILED[^$]*No such file[^$]*\n"
-                               r"failed after 0 s: b; steps that had not begun did not run\n"
-                               r"1 passed, 1 failed\n$")
+                               r"failed: b: .*\n.*\nfailed after \d+ s: b\n"
+                               r"2 passed, 1 failed\n$")
 
     def test_a_terminal_without_its_letters_ends_no_lane(self):
         self.write([[("one", "echo '✘ first'; false"), ("b", "echo second")]])
         code, said, fault = self.run_script(
             "steps", root=self.folder, PYTHONIOENCODING="latin-1")
         self.assertEqual((code, fault), (1, ""), said)
-        self.assertIn("0 passed, 1 failed\n", said)
+        self.assertIn("1 passed, 1 failed\n", said)
 
     def test_a_failure_has_the_lines_below_it(self):
         code, said, fault = self.steps([[("a", self.FAILS)]])
         self.assertEqual(code, 1, said + fault)
         self.assertRegex(said, r"\n100\n   the failures in it:\n✘ first\n↳ 1 == 2\n"
-                               r"↳ A.swift:7\n\nfailed")
+                               r"↳ A.swift:7\n\nfailed: a")
 
 
 class Outdated(Scripts):
