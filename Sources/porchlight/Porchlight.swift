@@ -32,6 +32,14 @@ struct Porchlight: ParsableCommand {
             note("Error: \(message)")
             exit(withError: ExitCode.validationFailure)
         }
+        if words.first == Watch._commandName {
+            let accounts = withoutRepeatedAccounts(Array(words.dropFirst()))
+            if let message = tooManyAccounts(in: accounts) {
+                note("Error: \(message)")
+                exit(withError: ExitCode.validationFailure)
+            }
+            words = ["watch"] + accounts
+        }
         main(words)
     }
 }

@@ -33,9 +33,7 @@ struct StateOptions: ParsableArguments {
         for name in names { try checkAccount(name, as: label) }
         let count = Set(names.map { Array($0.utf8) }).count
         guard let countMax, count > countMax else { return }
-        throw ValidationError(
-            "\(label) is given \(count) times: one account can be subscribed to at most "
-                + "\(countMax). \(Self.hint)")
+        throw ValidationError(tooManyAccountsText(count, as: label, countMax))
     }
 
     /// Checks a number that was typed.
@@ -57,7 +55,7 @@ struct StateOptions: ParsableArguments {
     }
 
     /// For operators that know better.
-    private static let hint = "If the service has other limits, add --unchecked."
+    static let hint = "If the service has other limits, add --unchecked."
 }
 
 /// Runs a call. If the service rejects it, the error names what was typed, not the parameter that
