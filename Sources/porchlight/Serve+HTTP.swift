@@ -46,7 +46,7 @@ extension ServiceSettings {
                 error.isSecure ? (startup.tls.http, "--http-tls") : (startup.http, "--http")
             throw CommandError(
                 "Cannot listen on \(address ?? "") (\(cause)); choose another address or port with "
-                    + "\(flag).")
+                    + "\(flag). \(places.source(of: flag))")
         }
     }
 

@@ -105,7 +105,7 @@ struct Serve: ParsableCommand {
                 senders.start(reference)
             }
         } catch {
-            throw CommandError(error.description)
+            throw settings.startError(error)
         }
     }
 
@@ -133,6 +133,14 @@ struct Serve: ParsableCommand {
 }
 
 extension ServiceSettings {
+    /// Why the service did not start; for an address also where that is from.
+    fileprivate func startError(_ error: ServiceError) -> CommandError {
+        guard case .address(_, _, let flag) = error else {
+            return CommandError(error.description)
+        }
+        return CommandError("\(error.description) \(places.source(of: flag))")
+    }
+
     /// What the log says at the start: what a user may have meant otherwise.
     fileprivate var logged: Logger.Metadata {
         [

@@ -84,6 +84,31 @@ class Start(Files):
         self.assertEqual({one["from"] for one in after.values()}, {"file"})
         self.assertEqual(self.config("--config", self.file(example, "other.yml")), before)
 
+    def test_quiet_says_only_what_is_wrong(self):
+        right = self.run_command("config", "--quiet", "--config", self.file("heartbeat: 10\n"))
+        self.assertEqual((right.returncode, right.stdout, right.stderr), (0, "", ""))
+        wrong = self.run_command("config", "--quiet", "--config", self.file("hartbeat: 10\n"))
+        self.assertEqual((wrong.returncode, wrong.stdout), (64, ""))
+        self.assertIn("/porchlight.yml:1: there is no setting hartbeat", wrong.stderr)
+
+    def test_an_address_in_use_is_named_with_its_source(self):
+        s = self.fresh("--http", "127.0.0.1:0")
+        taken = "127.0.0.1:%d" % s.port
+        path = self.file("# a comment\nlisten: %s\n" % taken)
+        for words, variables, source in (
+                (("--config", path), {}, path + ":2"),
+                ((), {"PORCHLIGHT_LISTEN": taken}, "environment PORCHLIGHT_LISTEN"),
+                (("--listen", "127.0.0.1:0"), {"PORCHLIGHT_HTTP": taken},
+                 "environment PORCHLIGHT_HTTP"),
+                (("--listen", taken), {}, "flag --listen")):
+            with self.subTest(source=source):
+                done = self.run_command(
+                    "serve", "--data", self.folder + "/data", *words, **variables)
+                self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+                self.assertIn("Cannot listen on %s (" % taken, done.stderr)
+                self.assertTrue(done.stderr.endswith("The address is from: %s.\n" % source),
+                                done.stderr)
+
     def test_settings_reach_the_service(self):
         path = self.file("heartbeat: 11\next-bytes-max: 10\nsubscription-expiry-min: 30\n")
         s = self.fresh("--config", path)

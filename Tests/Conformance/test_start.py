@@ -85,6 +85,7 @@ class Start(Rejecting):
         s = self.fresh()
         said = self.rejects(listen="127.0.0.1:%d" % s.port)
         self.assertIn(str(s.port), said)
+        self.assertTrue(said.endswith("The address is from: flag --listen.\n"), said)
 
     def test_http_port_in_use(self):
         with socket.socket() as taken:

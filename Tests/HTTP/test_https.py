@@ -263,7 +263,8 @@ class Startup(Secured):
         done = self.serve("--http", "127.0.0.1:0", "--http-tls", address, *self.files())
         self.assertEqual((done.returncode, done.stdout), (1, ""), done)
         self.assertIn("Cannot listen on %s (bind: address already in use (EADDRINUSE)); choose "
-                      "another address or port with --http-tls." % address, done.stderr)
+                      "another address or port with --http-tls. The address is from: flag --http-tls.\n"
+                      % address, done.stderr)
 
     def test_another_machine_needs_a_key(self):
         done = self.serve("--http-tls", "0.0.0.0:0", *self.files())

@@ -8,7 +8,7 @@ struct ConfigVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
         abstract: "Print the settings in force, and where each comes from.",
-        usage: "porchlight config [--json | --example] [<flags of serve>]",
+        usage: "porchlight config [--json | --example | --quiet] [<flags of serve>]",
         discussion: """
             Takes the flags of `porchlight serve`, which its help lists, reads the same file and \
             environment, and makes the same checks, without starting the service. The setting NAME \
@@ -23,6 +23,9 @@ struct ConfigVerb: ParsableCommand {
     @Flag(help: "Print a settings file with every setting and its default instead.")
     var example = false
 
+    @Flag(help: "Print errors only: for a check before a reload.")
+    var quiet = false
+
     @OptionGroup var file: SettingsFileOption
 
     // Listed by the help of `serve`.
@@ -33,9 +36,10 @@ struct ConfigVerb: ParsableCommand {
         let inForce = try reject {
             let inForce = try flags.sources(file).read()
             let files = try ServiceFiles(inForce.settings, tickets: TLSFiles.makeTicketKeys())
-            for warning in files.tls.warnings { note("Warning: \(warning)") }
+            for warning in files.tls.warnings where !quiet { note("Warning: \(warning)") }
             return inForce
         }
+        guard !quiet else { return }
         try announce(json ? inForce.json.text : inForce.table)
     }
 }

@@ -108,6 +108,14 @@ struct SettingPlaces: Sendable {
         case .flag, .standard, nil: "given with --\(name)"
         }
     }
+
+    /// The end of an error about an address: where the address is from.
+    ///
+    /// - Parameter flag: that of the setting, such as `--listen`.
+    func source(of flag: String) -> String {
+        let origin = origins[String(flag.drop { $0 == "-" })] ?? .standard
+        return "The address is from: \(origin.text)."
+    }
 }
 
 enum AuthenticationMode: String, CaseIterable { case open, jwt, password }
