@@ -21,8 +21,13 @@ sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 
 import reference  # noqa: E402
+import settings  # noqa: E402
 
-GENERATED = {"site/http-reference.md": reference.page}
+# The pages that are made, each by what, from which file.
+GENERATED = {
+    "site/http-reference.md": (reference.page, "docs/openapi.json"),
+    "site/settings.md": (settings.page, "packaging/porchlight.yml"),
+}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 ITEM = re.compile(r"(?:[*-]|\d+\.) +(?=\S)")
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
@@ -30,7 +35,8 @@ FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 def text_of(path):
     if path in GENERATED:
-        return GENERATED[path](os.path.join(ROOT, "docs", "openapi.json"))
+        page, source = GENERATED[path]
+        return page(os.path.join(ROOT, source))
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         return file.read()
 

@@ -179,6 +179,31 @@ class Site(unittest.TestCase):
             self.assertIn("### %s\n" % summary, page)
         self.assertEqual(page.count("```http"), len(operations))
 
+    def test_the_page_of_settings_has_every_setting(self):
+        with open(os.path.join(ROOT, "packaging", "porchlight.yml"), encoding="utf-8") as file:
+            settings = re.findall(r"(?m)^#([a-z][a-z0-9-]*): (.*)$", file.read())
+        page = hooks.text_of("site/settings.md")
+        for name, default in settings:
+            self.assertIn("### %s\n" % name, page)
+            self.assertIn("\n\nDefault: `%s`." % default, page)
+        self.assertEqual(page.count("\n### "), len(settings))
+        self.assertGreater(len(settings), 100)
+        self.assertIn("### heartbeat\n\nTime within which a client must send a frame.\n\n"
+                      "Default: `30`. Values: 5 to 300 seconds. A change takes effect at the next "
+                      "start. Environment: `PORCHLIGHT_HEARTBEAT`.\n", page)
+
+    def test_the_way_in_begins_with_a_clone(self):
+        with open(os.path.join(ROOT, "site", "index.md"), encoding="utf-8") as file:
+            place = re.search(r"\[Try it\]\(\.\./README\.md#([\w-]+)\)", file.read()).group(1)
+        readme = hooks.text_of("README.md")
+        section = readme[readme.index("## " + place.capitalize().replace("-", " ")):]
+        first = re.search(r"```\w*\n(.*?)```", section, re.DOTALL).group(1)
+        self.assertRegex(first, r"\Agit clone .*\nmake run\b")
+
+    def test_links_are_underlined(self):
+        with open(os.path.join(ROOT, "site", "assets", "site.css"), encoding="utf-8") as file:
+            self.assertRegex(file.read(), r"\.md-typeset a[^{]*\{ text-decoration: underline;")
+
 
 @functools.cache
 def anchors(path):

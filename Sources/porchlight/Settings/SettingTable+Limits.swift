@@ -177,7 +177,7 @@ extension SettingTable {
                 .bytes, "Events kept for readers to resume from."),
             .count(
                 "feed-time", \Startup.feed.feedSeconds, 10...604_800, .seconds,
-                "Time that events are kept, and time that the feed goes on without readers."),
+                "Time that events are kept, and time that the feed continues without readers."),
             .count(
                 "feed-readers-max", \Startup.feed.readersMax, 1...1_000, .things,
                 "Readers of the feed over the native protocol; as many, at most 32, over HTTP."),

@@ -47,7 +47,7 @@ extension SettingTable {
                 .things, "Messages to one account by unrelated accounts in a burst."),
             .count(
                 "push-after", \Live.engine.pushAfterSeconds, 1...300, .seconds,
-                "Time within which a device must take a message; then app servers are told that "
+                "Time within which a device must take a message; then app servers are sent that "
                     + "it is undelivered."),
             .count(
                 "undelivered-bytes", \Live.engine.undeliveredBytesMax, 0...16_384, .bytes,

@@ -147,7 +147,7 @@ enum SettingTable {
         ])
 
     private static let pace = SettingGroup(
-        title: "Pace",
+        title: "Rates",
         settings: [
             .onOff("rate-limits", \Live.areRatesLimited, "Rate limits; off is for load tests."),
             .count(
