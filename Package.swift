@@ -26,6 +26,9 @@ let optimised: [SwiftSetting] = [
 // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
 let strict: [SwiftSetting] = common + optimised + [.strictMemorySafety()]
 
+// What the dynamic linker writes into is read-only once the program runs.
+let bindNow: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
+
 let package = Package(
     name: "porchlight",
     products: [
@@ -138,7 +141,7 @@ let package = Package(
                 "CommandSupport", "EventLoop", "PresenceBench", "TLSSessions",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict, linkerSettings: bindNow),
         .target(
             name: "TaskLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")],
             swiftSettings: strict),
@@ -225,7 +228,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict, linkerSettings: bindNow),
 
         // What several of the test targets below need.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
