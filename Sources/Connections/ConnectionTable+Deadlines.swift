@@ -77,6 +77,11 @@ extension ConnectionTable {
         return true
     }
 
+    /// How many tokens of its rate limit a connection has used that have not come back.
+    public func tokensMissing(_ slot: Int, _ pace: Pace, at now: Mono) -> Int {
+        slots[slot].requests.missing(pace, at: now)
+    }
+
     /// Has `.throttle` be due at a time. The slot may have another connection then: to check once
     /// too often does no harm.
     public mutating func remind(_ slot: Int, at time: Mono) {

@@ -7,9 +7,12 @@
 // about as much. So a turn with the default limits takes some milliseconds, whatever clients send,
 // and that is what a ping waits for.
 //
-// A connection that has sent little goes first: it has room of its own in a turn, so it does not
-// wait for those that have sent much. These continue in the order in which they came, a share each,
-// and at least one share of each turn is theirs.
+// The engine counts what it visits in its own loops, and 256 entries are a unit, too.
+//
+// A connection that has cost little goes first: few of its bytes wait, and it has used few tokens of
+// its rate limit, from which answers are taken by their size, and work, too. It has room of its own
+// in a turn, so it does not wait for those that have cost much. These continue in the order in which
+// they came, a share each, and at least one share of each turn is theirs.
 
 import PresenceCore
 
@@ -24,6 +27,8 @@ public struct TurnLimits: Sendable {
     public var workOfLight = 2_048
     /// The most bytes that may wait on a connection that has sent little.
     public var lightBytesMax = 4_096
+    /// The most tokens of its rate limit that such a connection may have used.
+    public var lightTokensMax = 64
 
     /// The defaults.
     public init() {}
@@ -32,6 +37,8 @@ public struct TurnLimits: Sendable {
 /// How much work is left in a turn, and in the share of the connection that is served.
 public struct TurnBudget {
     private var limits = TurnLimits()
+    /// When the turn began.
+    public private(set) var began = Mono(milliseconds: 0)
     /// Of the turn. Negative: connections that have sent little were given more.
     private var left = 0
     /// Of those that have sent much, in any case.
@@ -46,8 +53,9 @@ public struct TurnBudget {
     public init() {}
 
     /// Begins a turn.
-    public mutating func beginTurn(_ limits: TurnLimits) {
+    public mutating func beginTurn(_ limits: TurnLimits, at now: Mono) {
         self.limits = limits
+        began = now
         left = limits.work
         heavyLeft = limits.workOfConnection
         served = nil
@@ -60,12 +68,9 @@ public struct TurnBudget {
         isServedLight = isLight
     }
 
-    /// Serves a connection of which more has arrived: in the share that it has, if it was served
-    /// last, else in a new one.
-    public mutating func continueShare(of slot: Int, bytesWaiting: Int) {
-        guard served != slot else { return }
-        beginShare(of: slot, isLight: isLight(bytesWaiting: bytesWaiting))
-    }
+    /// Whether a connection was served last: of it, more may have arrived, which is carried out in
+    /// the share that it has.
+    public func isServing(_ slot: Int) -> Bool { served == slot }
 
     /// Whether the turn has room for a connection that has sent much.
     public var hasTurnForHeavy: Bool { left > 0 || heavyLeft > 0 }
@@ -83,8 +88,10 @@ public struct TurnBudget {
         spend((receivers * (1 + (byteCount >> 10))) >> 4)
     }
 
-    /// Whether this is little.
-    public func isLight(bytesWaiting: Int) -> Bool { bytesWaiting <= limits.lightBytesMax }
+    /// Whether this is little: bytes that wait, and tokens that were used.
+    public func isLight(bytesWaiting: Int, tokensMissing: Int) -> Bool {
+        bytesWaiting <= limits.lightBytesMax && tokensMissing <= limits.lightTokensMax
+    }
 
     /// Work was done for the connection that is served.
     public mutating func spend(_ work: Int) {
@@ -97,7 +104,10 @@ public struct TurnBudget {
     public var hasRoomForAnswers: Bool { left > 0 }
 
     /// Charges the turn for answers to earlier requests.
-    public mutating func spendAnswers(byteCount: Int) { left -= byteCount >> 10 }
+    public mutating func spendAnswers(_ work: Int) { left -= work }
+
+    /// Units of work of what the engine has visited.
+    public static func units(visits: Int) -> Int { visits >> 8 }
 
     /// The weight of a message: units of work, and what it counts for the rate limit.
     public static func weight(byteCount: Int) -> Int { max(1, (byteCount + 1_023) >> 10) }

@@ -70,12 +70,12 @@ final class Driver: LoopHandler {
     /// Reports what has become of writes, as far as this turn has room for the answers.
     private func reportOutcomes() {
         while !outcomes.isEmpty {
-            var outputBytes = 0
+            var work = 0
             connections.withHost { host, now in
                 outcomes.report(to: &host, at: now)
-                outputBytes = host.output.byteCount
+                work = host.output.cost >> 10
             }
-            connections.clients.budget.spendAnswers(byteCount: outputBytes)
+            connections.clients.budget.spendAnswers(work)
             guard connections.clients.budget.hasRoomForAnswers else { return }
         }
     }

@@ -9,8 +9,8 @@ import PresenceStore
 struct OutcomeQueue {
     private var outcomes = Queue<Outcome>()
 
-    /// Output after which the rest waits: some hundred microseconds of encoding.
-    static let outputBytesMax = 128 << 10
+    /// The cost of output after which the rest waits: some hundred microseconds of encoding.
+    static let costMax = 128 << 10
 
     var isEmpty: Bool { outcomes.isEmpty }
 
@@ -18,13 +18,13 @@ struct OutcomeQueue {
         for outcome in more { outcomes.append(outcome) }
     }
 
-    /// Reports at least one, until the output exceeds `outputBytesMax`.
+    /// Reports at least one, until the output costs more than `costMax`.
     mutating func report<Disk: Persistence, Resources: ProcessResources>(
         to host: inout EngineHost<Disk, Resources>, at now: Moment
     ) {
         while let outcome = outcomes.popFirst() {
             host.report(outcome, at: now)
-            if host.output.byteCount > Self.outputBytesMax { return }
+            if host.output.cost > Self.costMax { return }
         }
     }
 }

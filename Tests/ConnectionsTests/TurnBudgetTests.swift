@@ -10,7 +10,7 @@ import Testing
         limits.workOfConnection = ofConnection
         limits.workOfLight = light
         var budget = TurnBudget()
-        budget.beginTurn(limits)
+        budget.beginTurn(limits, at: Mono(milliseconds: 0))
         return budget
     }
 
@@ -33,10 +33,8 @@ import Testing
         var budget = budget(work: 100, ofConnection: 30, light: 10)
         budget.beginShare(of: 1, isLight: true)
         budget.spend(30)
-        budget.continueShare(of: 1, bytesWaiting: 0)
+        #expect(budget.isServing(1) && !budget.isServing(2))
         #expect(!budget.hasRoom)
-        budget.continueShare(of: 2, bytesWaiting: 0)
-        #expect(budget.hasRoom)
     }
 
     @Test func `when a turn is used up, only those that have sent little go on, to a limit`() {
@@ -70,7 +68,7 @@ import Testing
         #expect(budget.hasRoom)
         budget.spendDelivery(byteCount: 200, receivers: 16)
         #expect(!budget.hasRoom)
-        budget.beginTurn(TurnLimits())
+        budget.beginTurn(TurnLimits(), at: Mono(milliseconds: 0))
         budget.beginShare(of: 1, isLight: false)
         budget.spendDelivery(byteCount: 4_200, receivers: 409)
         #expect(budget.hasRoom, "127 units")
@@ -80,22 +78,34 @@ import Testing
 
     @Test func `answers to earlier requests count`() {
         var budget = budget(work: 60, ofConnection: 20, light: 100)
-        budget.spendAnswers(byteCount: 59 << 10)
+        budget.spendAnswers(59)
         #expect(budget.hasRoomForAnswers)
-        budget.spendAnswers(byteCount: 1 << 10)
+        budget.spendAnswers(1)
         #expect(!budget.hasRoomForAnswers)
+    }
+
+    @Test func `a connection is light while few of its bytes wait and it has used few tokens`() {
+        let budget = TurnBudget()
+        #expect(budget.isLight(bytesWaiting: 4_096, tokensMissing: 64))
+        #expect(!budget.isLight(bytesWaiting: 4_097, tokensMissing: 0))
+        #expect(!budget.isLight(bytesWaiting: 0, tokensMissing: 65))
+    }
+
+    @Test func `what the engine visits is work`() {
+        #expect([0, 255, 256, 65_436].map(TurnBudget.units(visits:)) == [0, 0, 1, 255])
     }
 
     @Test func `a turn that begins has its whole budget`() {
         var limits = TurnLimits()
         limits.work = 10
         var budget = TurnBudget()
-        budget.beginTurn(limits)
+        budget.beginTurn(limits, at: Mono(milliseconds: 0))
         budget.beginShare(of: 1, isLight: false)
         budget.spend(128)
         #expect(!budget.hasTurnForHeavy)
-        budget.beginTurn(limits)
-        budget.continueShare(of: 1, bytesWaiting: 0)
+        budget.beginTurn(limits, at: Mono(milliseconds: 0))
+        #expect(!budget.isServing(1))
+        budget.beginShare(of: 1, isLight: true)
         #expect(budget.hasRoom)
     }
 }

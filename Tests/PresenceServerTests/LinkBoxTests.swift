@@ -153,7 +153,7 @@ import Testing
                 return
             }
             turn.append(request.method, of: &decoder, from: connection, at: nil)
-            link.exchange(&turn, into: &outbound, at: now)
+            _ = link.exchange(&turn, into: &outbound, at: now)
             #expect(turn.isEmpty && wakes.counts == [0, 0])
         }
         link.advance(to: now, heardUpTo: now.mono, into: &outbound)

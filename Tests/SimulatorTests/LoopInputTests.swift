@@ -13,7 +13,7 @@ import Testing
     private let disk = SimulatedDisk()
     private static let contacts = 200
     private static let requests = 50
-    private static let outputBytesMax = 128 << 10
+    private static let costMax = 128 << 10
 
     /// A service with two connection loops.
     private func host() -> Host {
@@ -71,18 +71,18 @@ import Testing
         var (answers, largest, shares) = (0, 0, 0)
         while let (inbound, first) = input.next() {
             let next = host.take(
-                inbound, from: first, outputBytesMax: Self.outputBytesMax, at: now)
+                inbound, from: first, costMax: Self.costMax, at: now)
             if let next {
                 input.putBack((inbound, first: next))
                 #expect(!input.isEmpty && input.heardUpTo == nil)
             }
-            largest = max(largest, host.output.byteCount)
+            largest = max(largest, host.output.cost)
             shares += 1
             for case .caller(_, .answer) in host.handOver()[1].own.items { answers += 1 }
         }
         #expect(answers == Self.requests)
         #expect(shares > 10)
-        #expect(largest < 2 * Self.outputBytesMax)
+        #expect(largest < 2 * Self.costMax)
         #expect(input.isEmpty && input.heardUpTo == now.mono.advanced(bySeconds: 1))
     }
 }

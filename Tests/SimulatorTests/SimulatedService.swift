@@ -37,15 +37,17 @@ struct SimulatedLink: EngineLink {
 
     mutating func exchange(
         _ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment
-    ) {
+    ) -> Int {
         guard hub.isInline else {
             hub.up[index].append(inbound)
             inbound = Inbound()
-            return
+            return 0
         }
         hub.host.take(inbound, at: now)
         inbound.removeAll()
+        let work = hub.host.output.takeWork()
         hub.host.handOver(into: &outbound)
+        return work
     }
 
     mutating func advance(to now: Moment, heardUpTo: Mono, into outbound: inout Outbound) {

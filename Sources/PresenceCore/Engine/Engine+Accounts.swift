@@ -152,7 +152,7 @@ extension Engine {
         let account = accounts[Int(number)]
         return account.holdCount > 0
             || account.visibility != nil || relations.mention(AccountHandle(index: number))
-            || account.presenceTopic != none || account.customTopicCount > 0
+            || account.presenceTopic != none || !account.customTopics.isEmpty
             || firstSession[Int(number)] != none || hidden[number] != nil
             || index.count(of: AccountHandle(index: number)) > 0 || inboxes.mention(number)
     }

@@ -205,7 +205,7 @@ extension Engine {
     /// its own.
     private func topicCountMax(of account: AccountHandle) -> Int {
         let record = accounts[Int(account.index)]
-        let own = Int(record.customTopicCount) + (record.presenceTopic == none ? 0 : 1)
+        let own = Int(record.customTopics.count) + (record.presenceTopic == none ? 0 : 1)
         return index.count(of: account) + own
     }
 
@@ -214,7 +214,7 @@ extension Engine {
     private func matters(
         _ topic: TopicHandle, to session: UInt32, of account: AccountHandle, listed: ListCursor
     ) -> Bool {
-        guard Int(topic.index) < topics.elements.count else { return false }
+        guard Int(topic.index) < topics.upperBound else { return false }
         let leases = index.leases(on: topic, by: account)
         let isHeard = !leases.isDisjoint(with: links[Int(session)].hears)
         return isHeard ? listed.covers(topic) : isOwn(topic, account)

@@ -128,32 +128,40 @@ extension Engine {
     }
 
     /// A page of the contacts of an account, and of the accounts that ask it, in the order of their
-    /// handles. O(contacts).
+    /// handles. O(page).
     mutating func listContacts(
         of account: AccountHandle, _ request: ListContacts, from connection: ConnectionID,
         into effects: inout Effects
     ) {
-        if case .client(let session, account) = caller(of: connection),
+        if case .client(let session, _) = caller(of: connection),
             links[Int(session)].hears.contains(.approved)
         {
             sessions[session].isInterested = true
         }
         let all = relations.all(of: account)
         let begin = UInt32(clamping: request.cursor ?? 0)
-        let rest = all[all.partitionPoint { $0.contact < begin }...]
-            .filter { $0.flags.isContact || $0.flags.contains(.isAsked) }
         let start = effects.contacts.count
-        for relation in rest.prefix(request.entriesMax) {
+        var room = PageRoom(entriesMax: request.entriesMax, after: effects)
+        var cursor: UInt64?
+        for relation in all[all.partitionPoint { $0.contact < begin }...]
+        where relation.flags.isContact || relation.flags.contains(.isAsked) {
+            guard room.take(after: effects) else {
+                cursor = UInt64(relation.contact)
+                break
+            }
             let contact = AccountHandle(index: relation.contact)
             let pair = pair(account, contact)
             effects.contacts.append(contactEntry(contact, pair.own, pair.other, into: &effects))
         }
-        let cursor =
-            rest.count > request.entriesMax ? UInt64(rest[request.entriesMax].contact) : nil
+        // Each is looked up in the lists of both.
+        effects.visit((effects.contacts.count - start) * Self.visitsOfPair)
         effects.answer(
             connection,
             .contacts(
                 entries: start..<effects.contacts.count,
                 count: relations.contactCount(of: account), cursor: cursor))
     }
+
+    /// What it takes to find what two accounts keep of each other.
+    private static var visitsOfPair: Int { 16 }
 }

@@ -46,7 +46,7 @@ extension Engine {
         from topic: UInt32, topicsMax: Int, statesMax: Int, at now: Moment,
         into effects: inout Effects
     ) -> UInt32? {
-        let end = topics.elements.count
+        let end = topics.upperBound
         let last = min(end, Int(topic) + topicsMax)
         var statesLeft = statesMax
         for number in min(Int(topic), end)..<last where isInForce(UInt32(number)) {

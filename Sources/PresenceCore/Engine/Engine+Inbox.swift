@@ -68,6 +68,8 @@ extension Engine {
             if message.device != .none { strings.remove(message.device) }
             if message.sender != none { retired.append(message.sender) }
         }
+        // Each moves those behind it.
+        effects.visit(removed.count * (1 + inboxes[account].messages.count))
         guard !removed.isEmpty else { return 0 }
         noteGone(removed)
         effects.persist(.removeMessages(removed.map(\.key)))

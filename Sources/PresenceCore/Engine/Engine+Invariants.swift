@@ -121,6 +121,7 @@ extension Engine {
         if record.presenceTopic != none {
             precondition(topics[record.presenceTopic].account == account.index, "topic's account")
         }
+        _ = topics.checkChain(record.customTopics, of: account.index)
         precondition(
             (index.timedCount(of: account) > 0) == (record.expiryTimer != .none),
             "subscriptions and their deadline")

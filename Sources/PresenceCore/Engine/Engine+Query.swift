@@ -32,18 +32,20 @@ extension Engine {
         let start = effects.subscriptions.count
         // No subscription is to an account that is not known.
         let publishers = request.publishers.map { names in
-            texts.names(names).compactMap { find($0, texts) }
+            Set(texts.names(names).compactMap { find($0, texts) })
         }
+        var room = PageRoom(entriesMax: request.entriesMax, after: effects)
         var cursor: UInt64?
         if index.count(of: account) > 0 {
             let subscriptions = index.subscriptions[Int(account.index)]
             let begin = UInt32(clamping: request.cursor ?? 0)
             for place in index.lowerBound(of: begin, in: subscriptions)..<subscriptions.count {
+                effects.visit(1)
                 let subscription = subscriptions[place]
                 guard subscription.leases.contains(.timed),
                     isWanted(topics[subscription.topic], request.type, publishers)
                 else { continue }
-                if effects.subscriptions.count - start == request.entriesMax {
+                guard room.take(after: effects) else {
                     cursor = UInt64(subscription.topic)
                     break
                 }
@@ -58,7 +60,7 @@ extension Engine {
     }
 
     private func isWanted(
-        _ topic: Topic, _ type: EventType?, _ publishers: [AccountHandle]?
+        _ topic: Topic, _ type: EventType?, _ publishers: Set<AccountHandle>?
     ) -> Bool {
         if let type, topic.type != type { return false }
         guard let publishers else { return true }
@@ -89,16 +91,21 @@ extension Engine {
             let topic = topic(request.type, of: publisher)
         {
             count = index.subscriberCount(of: topic)
+            effects.visit(count)
             let begin = UInt32(clamping: request.cursor ?? 0)
             // One more than the page has, to know whether and where another begins.
             let page =
                 count == 0
                 ? []
                 : smallest(request.entriesMax + 1, of: index.fans[Int(topic.index)], from: begin)
-            for subscriber in page.prefix(request.entriesMax) {
+            var room = PageRoom(entriesMax: request.entriesMax, after: effects)
+            for subscriber in page {
+                guard room.take(after: effects) else {
+                    cursor = UInt64(subscriber)
+                    break
+                }
                 appendSubscriber(subscriber, of: topic, at: now, into: &effects)
             }
-            if page.count > request.entriesMax { cursor = page.last.map { UInt64($0) } }
         }
         effects.answer(
             connection,

@@ -43,6 +43,8 @@ extension Engine {
         guard contact != account else { throw Rejection(.notPermitted, field: .contact) }
         let before = pair(account, contact)
         let change = PairChange(before, action)
+        // To check the quotas, the lists of both are walked.
+        effects.visit(relations.count(of: account) + relations.count(of: contact))
         try checkQuotas(of: account, contact, before, change.pair)
         let isContact = relations.relation(of: account, to: contact)?.flags.isContact == true
         if action == .remove, !isContact {

@@ -98,6 +98,7 @@ extension Engine {
         let created = change.requested.wall
         let expiry = change.requested.expiry(afterSeconds: request.expirySeconds)
         let count = index.timedCount(of: change.account)
+        effects.visit(index.count(of: change.account))
         addSubscriptions(
             of: change.account, to: request.publishers, request.type, created: created,
             deadline: expiry.mono)
@@ -188,6 +189,7 @@ extension Engine {
         }
         var removed: [TopicHandle] = []
         var ended: [Subscription] = []
+        effects.visit(index.count(of: change.account))
         _ = index.endTimed(of: change.account, into: &removed) { subscription in
             let isUnwanted =
                 unwanted.map { contains(subscription.topic, in: $0) }
@@ -195,6 +197,7 @@ extension Engine {
             if isUnwanted { ended.append(subscription) }
             return isUnwanted
         }
+        effects.visit(removed.count * Self.visitsOfRemoval)
         forgetExpiryIfNoneIsLeft(of: change.account)
         let isByAppServer = if case .appServer = change.author { true } else { false }
         noteEnds(
@@ -241,6 +244,9 @@ extension Engine {
         }
         return start..<effects.receivers.count
     }
+
+    /// What it takes to remove a subscription, with its topic if nothing else needs that.
+    private static var visitsOfRemoval: Int { 16 }
 
     mutating func forgetExpiryIfNoneIsLeft(of account: AccountHandle) {
         let number = Int(account.index)

@@ -7,22 +7,35 @@ extension Engine {
             let number = accounts[Int(account.index)].presenceTopic
             return number == none ? nil : TopicHandle(index: number)
         }
-        guard accounts[Int(account.index)].customTopicCount > 0 else { return nil }
-        return customTopics[key(type, account)].map { TopicHandle(index: $0) }
+        guard !accounts[Int(account.index)].customTopics.isEmpty else { return nil }
+        return topics.custom(type, of: account.index).map { TopicHandle(index: $0) }
     }
 
     /// The topic of `type` of `account`, created if there is none.
     mutating func makeTopic(_ type: EventType, of account: AccountHandle) -> TopicHandle {
         if let known = topic(type, of: account) { return known }
-        let number = topics.insert(
-            Topic(seq: sequence.next(), account: account.index, type: type))
-        if type == .presence {
-            accounts[Int(account.index)].presenceTopic = number
-        } else {
-            customTopics[key(type, account)] = number
-            accounts[Int(account.index)].customTopicCount += 1
+        let seq = sequence.next()
+        guard type == .presence else {
+            return TopicHandle(
+                index: topics.makeCustom(
+                    type, of: account.index, seq: seq,
+                    in: &accounts[Int(account.index)].customTopics))
         }
+        let number = topics.makePresence(of: account.index, seq: seq)
+        accounts[Int(account.index)].presenceTopic = number
         return TopicHandle(index: number)
+    }
+
+    /// Calls `body` with each topic of an account: its presence, then those of other types.
+    mutating func forEachTopic(
+        of account: AccountHandle, _ body: (inout Engine, TopicHandle) -> Void
+    ) {
+        if let topic = topic(.presence, of: account) { body(&self, topic) }
+        var next = topics.first(of: account.index, in: accounts[Int(account.index)].customTopics)
+        while let number = next {
+            next = topics.following(topics[number])
+            body(&self, TopicHandle(index: number))
+        }
     }
 
     /// Removes a topic that has no subscribers and no state to keep.
@@ -31,21 +44,17 @@ extension Engine {
         guard record.status == none, index.subscriberCount(of: topic) == 0,
             !fanOuts.isWalking(topic)
         else { return }
-        let account = AccountHandle(index: record.account)
         if record.type == .presence {
             guard firstSession[Int(record.account)] == none else { return }
             accounts[Int(record.account)].presenceTopic = none
-        } else {
-            customTopics[key(record.type, account)] = nil
-            accounts[Int(record.account)].customTopicCount -= 1
         }
-        topics.remove(topic.index)
+        topics.remove(topic.index, from: &accounts[Int(record.account)].customTopics)
         retired.append(record.account)
     }
 
     /// The key by which custom topics and positions in fans are found.
     func key(_ type: EventType, _ account: AccountHandle) -> UInt64 {
-        UInt64(account.index) << 16 | UInt64(type.number)
+        Topics.key(type, account.index)
     }
 
     /// Has the next block of numbers reserved when one is due.

@@ -107,6 +107,9 @@ extension Engine {
 
     // MARK: Changes
 
+    /// What it takes to make an event without receivers.
+    private static var visitsOfEvent: Int { 16 }
+
     /// Has the visibility of an account stored.
     mutating func setVisibility(
         _ account: AccountHandle, _ visibility: Visibility?, from connection: ConnectionID,
@@ -135,26 +138,12 @@ extension Engine {
             leases: after.subtracting(before), excluded: before, includesPublisher: false)
         guard before != after else { return }
         forEachTopic(of: change.account) { engine, topic in
+            effects.visit(Self.visitsOfEvent)
             engine.renumber(topic)
             engine.announce(.hidden, topic, to: losing, at: now, into: &effects)
             engine.announce(.shown, topic, to: gaining, at: now, into: &effects)
         }
         noteSightChange(of: change.account)
-    }
-
-    private mutating func forEachTopic(
-        of account: AccountHandle, _ body: (inout Engine, TopicHandle) -> Void
-    ) {
-        if let topic = topic(.presence, of: account) { body(&self, topic) }
-        var left = Int(accounts[Int(account.index)].customTopicCount)
-        var type = settings.limits.customTypeMin
-        while left > 0, type <= settings.limits.customTypeMax {
-            if let topic = topic(EventType(number: UInt16(type)), of: account) {
-                left -= 1
-                body(&self, topic)
-            }
-            type += 1
-        }
     }
 
     /// Sends subscribers that they have lost or gained the sight of a publisher. Feed readers have

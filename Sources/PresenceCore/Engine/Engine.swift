@@ -29,9 +29,7 @@ public struct Engine: ~Copyable {
     var firstSession: [UInt32] = []
     var index = SubscriptionIndex()
 
-    var topics = Slab<Topic>()
-    /// Topics of types other than presence, by account and type.
-    var customTopics: [UInt64: UInt32] = [:]
+    var topics = Topics()
     var statuses = Slab<Status>()
 
     var sessions = Slab<Session>()

@@ -17,8 +17,8 @@ struct Account {
     var expiryTimer = TimerID.none
     /// The topic of type 1; `none` while it is not needed.
     var presenceTopic = none
-    /// The number of topics of other types.
-    var customTopicCount: UInt32 = 0
+    /// The topics of other types.
+    var customTopics = TopicChain()
     /// The number of times that changes which wait hold the account.
     var holdCount: UInt32 = 0
     /// The number of statuses in force.

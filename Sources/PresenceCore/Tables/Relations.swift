@@ -52,6 +52,9 @@ struct Relations {
     /// The relations of an account, in the order of the contacts.
     func all(of account: AccountHandle) -> [Relation] { relations[account.index] ?? [] }
 
+    /// How many relations an account has.
+    func count(of account: AccountHandle) -> Int { relations[account.index]?.count ?? 0 }
+
     /// How many contacts an account has.
     func contactCount(of account: AccountHandle) -> Int { contactCounts[account.index, default: 0] }
 

@@ -10,6 +10,10 @@ struct Topic {
     var status = none
     /// Its type.
     var type: EventType
+    /// The neighbours among the account's topics of types other than presence, by their types;
+    /// `Topics.noType`: none.
+    var nextType = Topics.noType
+    var previousType = Topics.noType
 }
 
 /// A custom status in force.

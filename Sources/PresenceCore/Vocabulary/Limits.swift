@@ -33,6 +33,8 @@ public struct Limits: Hashable, Sendable {
     public var requestTextBytesMax = 512
     /// Bytes of UTF-8 in the text of an availability.
     public var availabilityTextBytesMax = 1_024
+    /// Bytes of the names and texts on a page of a list; the last entry may exceed it.
+    public static let pageBytesMax = 65_536
     /// Addresses to which one session has presented itself besides its subscribers; XMPP only.
     public static let directedAddressesMax = 32
     /// Bytes of the card of an account, as XML; XMPP only.

@@ -26,6 +26,13 @@ public struct TokenBucket: Hashable, Sendable {
         fullAtMicroseconds <= now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
     }
 
+    /// How many tokens are missing.
+    public func missing(_ pace: Pace, at now: Mono) -> Int {
+        let now = now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
+        guard fullAtMicroseconds > now else { return 0 }
+        return Int(clamping: (fullAtMicroseconds - now) / max(1, UInt64(1_000_000 / pace.perSecond)))
+    }
+
     /// Takes tokens and returns nil. Without as many left, takes nothing and returns the wait in
     /// milliseconds.
     public mutating func take(_ pace: Pace, count: Int = 1, at now: Mono) -> UInt64? {

@@ -43,14 +43,20 @@ extension Clients {
     func hasTurn(_ slot: Int, _ chunk: RawSpan, _ offset: Int) -> Bool {
         if budget.hasRoom { return true }
         let bytesWaiting = bytesBuffered(slot) + chunk.byteCount - offset
-        return budget.hasRoomForLight && budget.isLight(bytesWaiting: bytesWaiting)
+        return budget.hasRoomForLight && isLight(slot, bytesWaiting: bytesWaiting)
             || !canWait(slot, chunk, offset)
+    }
+
+    /// Whether a client has cost little: it goes before those that have cost much.
+    func isLight(_ slot: Int, bytesWaiting: Int) -> Bool {
+        let missing = pace(of: slot).map { table.tokensMissing(slot, $0, at: budget.began) } ?? 0
+        return budget.isLight(bytesWaiting: bytesWaiting, tokensMissing: missing)
     }
 
     /// Leaves what a client has sent to a later turn, `bytesAhead` of it in the chunk.
     mutating func postpone(_ slot: Int, bytesAhead: Int = 0) {
         let bytesWaiting = bytesBuffered(slot) + bytesAhead
-        table.postpone(slot, isLight: budget.isLight(bytesWaiting: bytesWaiting))
+        table.postpone(slot, isLight: isLight(slot, bytesWaiting: bytesWaiting))
     }
 
     /// Resumes reading from a client that has read its responses.
@@ -61,20 +67,37 @@ extension Clients {
         }
     }
 
-    /// Charges a client for a message: its rate limit for what it has sent, the turn also for the
-    /// answer, if its outbox had `outboxBytes` before.
-    mutating func charge(_ slot: Int, _ byteCount: Int, since outboxBytes: Int, at now: Moment) {
+    /// Charges a client for a message: its rate limit for what it has sent and for the work of the
+    /// engine, the turn also for the answer, if its outbox had `outboxBytes` before.
+    mutating func charge(
+        _ slot: Int, _ byteCount: Int, _ work: Int, since outboxBytes: Int, at now: Moment
+    ) {
         let weight = TurnBudget.weight(byteCount: byteCount)
         let answerBytes = table.outboxBytes(of: slot) - outboxBytes
         budget.spend(weight + max(0, answerBytes >> 10))
-        let pace: Pace?
-        switch table.peer(of: slot) {
-        case .client: pace = configuration.admission.requestPace
-        case .appServer: pace = configuration.admission.appServerRequestPace
-        case .overLimit, .closedAtOnce: return
-        }
-        guard let pace, table.charge(slot, weight, pace, at: now.mono) else { return }
+        spend(weight + work, of: slot, at: now.mono)
+    }
+
+    /// Charges the rate limit of a client for an answer, if its outbox had `outboxBytes` before: by
+    /// its size, as a message. The first KiB is part of the request.
+    mutating func chargeAnswer(_ slot: Int, since outboxBytes: Int) {
+        let weight = (table.outboxBytes(of: slot) - outboxBytes) >> 10
+        guard weight > 0, table.phase(of: slot).isOpen else { return }
+        spend(weight, of: slot, at: now().mono)
+    }
+
+    private mutating func spend(_ weight: Int, of slot: Int, at now: Mono) {
+        guard let pace = pace(of: slot), table.charge(slot, weight, pace, at: now) else { return }
         counters.throttled += 1
+    }
+
+    /// The rate limit of a client; nil: none.
+    private func pace(of slot: Int) -> Pace? {
+        switch table.peer(of: slot) {
+        case .client: configuration.admission.requestPace
+        case .appServer: configuration.admission.appServerRequestPace
+        case .overLimit, .closedAtOnce: nil
+        }
     }
 
     /// The wait of a throttled client is over. (Perhaps that of an earlier connection in the slot;

@@ -53,11 +53,13 @@ extension Clients {
 
     /// Answers the request that a client waits for.
     mutating func answer(_ slot: Int, _ answer: Answer, in effects: borrowing Effects) {
+        let outboxBytes = table.outboxBytes(of: slot)
         switch speaker(slot) {
         case .none: endMismatched(slot)
         case .native: answerNative(slot, answer, in: effects)
         case .xmpp(let client): client.answer(answer, in: effects, &self)
         }
+        chargeAnswer(slot, since: outboxBytes)
     }
 
     /// Rejects the request that a client waits for.
@@ -71,11 +73,13 @@ extension Clients {
 
     /// Answers a question about the service, or a change of a password.
     mutating func answer(_ slot: Int, _ answer: QuestionAnswer, in effects: borrowing Effects) {
+        let outboxBytes = table.outboxBytes(of: slot)
         switch speaker(slot) {
         case .none: endMismatched(slot)
         case .native: answerNative(slot, answer, in: effects)
         case .xmpp(let client): client.answer(answer, &self)
         }
+        chargeAnswer(slot, since: outboxBytes)
     }
 
     /// Continues with a client whose credentials were checked.
@@ -88,10 +92,12 @@ extension Clients {
 
     /// Continues with a client that has asked for a card, or replaced its own.
     mutating func answer(_ slot: Int, _ answer: CardAnswer) {
+        let outboxBytes = table.outboxBytes(of: slot)
         switch speaker(slot) {
         case .none, .native: endMismatched(slot)
         case .xmpp(let client): client.take(answer, &self)
         }
+        chargeAnswer(slot, since: outboxBytes)
     }
 
     // MARK: Events

@@ -14,8 +14,11 @@ extension ConnectionLoop where Link: ~Copyable {
         clients.table.hear(slot, byteCount: chunk.byteCount, at: now.mono)
         // Earlier input may wait for its turn.
         if !clients.table.isResumable(slot) || !clients.canWait(slot, chunk, offset) {
-            let bytesWaiting = clients.bytesBuffered(slot) + chunk.byteCount
-            clients.budget.continueShare(of: slot, bytesWaiting: bytesWaiting)
+            if !clients.budget.isServing(slot) {
+                let bytesWaiting = clients.bytesBuffered(slot) + chunk.byteCount
+                let isLight = clients.isLight(slot, bytesWaiting: bytesWaiting)
+                clients.budget.beginShare(of: slot, isLight: isLight)
+            }
             read(chunk, from: &offset, in: slot, at: now)
         }
         guard clients.table.phase(of: slot).isOpen, offset < chunk.byteCount else { return }
@@ -24,14 +27,14 @@ extension ConnectionLoop where Link: ~Copyable {
         // Unless that is little, and for the next turn only.
         let bytesWaiting = clients.bytesBuffered(slot)
         let isShort =
-            clients.table.isResumable(slot) && clients.budget.isLight(bytesWaiting: bytesWaiting)
+            clients.table.isResumable(slot) && clients.isLight(slot, bytesWaiting: bytesWaiting)
         if !isShort { clients.table.pauseReading(slot) }
     }
 
     /// Continues with connections whose request has been answered, or whose input had to wait for
     /// this turn. It begins with them, so those that have waited go before what arrives next.
     mutating func resume(at now: Moment) {
-        clients.budget.beginTurn(configuration.connection.turn)
+        clients.budget.beginTurn(configuration.connection.turn, at: now.mono)
         var lightLeft = clients.table.lightCount
         while lightLeft > 0, clients.budget.hasTurnForLight, let next = clients.table.takeLight() {
             lightLeft -= 1
@@ -72,17 +75,20 @@ extension ConnectionLoop where Link: ~Copyable {
             }
             let outboxBytes = clients.table.outboxBytes(of: slot)
             switch clients.readNext(chunk, from: &offset, in: slot) {
-            case .ended: return exchange(at: now)
+            case .ended:
+                exchange(at: now)
+                return
             case .needMore:
                 clients.watchMessage(of: slot, isNew: isLater)
-                return exchange(at: now)
-            case .processed(let byteCount, let isInMessage):
                 exchange(at: now)
+                return
+            case .processed(let byteCount, let isInMessage):
+                let work = exchange(at: now)
                 if !isInMessage {
                     isLater = true
                     clients.largeInputs.remove(slot)
                 }
-                clients.charge(slot, byteCount, since: outboxBytes, at: now)
+                clients.charge(slot, byteCount, work, since: outboxBytes, at: now)
             }
         }
         // Reading is paused on our side, so no timeout for a message.

@@ -126,12 +126,17 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     // MARK: The link
 
     /// Exchanges input for output with the engine host, and carries out the output, until both are
-    /// empty.
-    mutating func exchange(at now: Moment) {
+    /// empty. Returns the units of work that the engine has had for it on this thread, which are
+    /// charged to the turn.
+    @discardableResult
+    mutating func exchange(at now: Moment) -> Int {
+        var work = 0
         while !clients.inbound.isEmpty {
-            link.exchange(&clients.inbound, into: &outbound, at: now)
+            work += link.exchange(&clients.inbound, into: &outbound, at: now)
             carryOut(at: now)
         }
+        clients.budget.spend(work)
+        return work
     }
 
     /// Does what the engine host has handed over later.

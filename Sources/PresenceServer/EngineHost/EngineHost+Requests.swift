@@ -6,17 +6,17 @@ import PresenceWire
 
 extension EngineHost {
     /// Takes in what a connection loop has, in order, from the item with the index `first` on and
-    /// until as much output is collected. Returns the index to continue with; nil: the end was
+    /// until its output costs as much. Returns the index to continue with; nil: the end was
     /// reached.
     @discardableResult
     mutating func take(
-        _ inbound: borrowing Inbound, from first: Int = 0, outputBytesMax: Int = .max,
+        _ inbound: borrowing Inbound, from first: Int = 0, costMax: Int = .max,
         at now: Moment
     ) -> Int? {
         for index in first..<inbound.items.count {
             take(inbound.items[index], inbound.texts, at: now)
             sort(at: now)
-            if index + 1 < inbound.items.count, output.byteCount > outputBytesMax {
+            if index + 1 < inbound.items.count, output.cost > costMax {
                 return index + 1
             }
         }

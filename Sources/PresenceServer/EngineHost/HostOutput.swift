@@ -1,3 +1,4 @@
+import Connections
 import Containers
 import PresenceCore
 import PresenceWire
@@ -123,6 +124,7 @@ struct HostOutput: Sendable {
     /// Forgets everything, when no item refers to it.
     mutating func removeAll() {
         encoded = nil
+        _ = shared.effects.takeVisits()
         guard !shared.isEmpty else { return }
         shared.removeAll()
     }
@@ -136,6 +138,13 @@ struct HostOutput: Sendable {
             $0 + $1.receivers.count * MemoryLayout<UInt32>.stride
         }
     }
+
+    /// What it takes, in bytes: encoding and sending them, and what the engine has visited as the
+    /// bytes that take as long.
+    var cost: Int { byteCount + TurnBudget.units(visits: shared.effects.visits) << 10 }
+
+    /// Takes the units of work that the engine has had since they were taken last.
+    mutating func takeWork() -> Int { TurnBudget.units(visits: shared.effects.takeVisits()) }
 
     /// Whether the first loop is the only one that has something to do.
     var isForFirstOnly: Bool {

@@ -11,8 +11,11 @@ protocol EngineLink: ~Copyable {
     static var reusesOutput: Bool { get }
 
     /// Hands over what the loop has, and empties the buffer. Output that is ready for the loop is
-    /// put into `outbound`, which is empty before.
-    mutating func exchange(_ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment)
+    /// put into `outbound`, which is empty before. Returns the units of work that the engine has had
+    /// on this thread.
+    mutating func exchange(
+        _ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment
+    ) -> Int
 
     /// The loop has read what arrived, and will write its outboxes next. Deadlines of the engine
     /// fire that are due by `heardUpTo`, when the sockets were last polled.

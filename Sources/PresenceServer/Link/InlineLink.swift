@@ -11,10 +11,12 @@ struct InlineLink<Disk: Persistence, Resources: ProcessResources>: ~Copyable, En
 
     mutating func exchange(
         _ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment
-    ) {
+    ) -> Int {
         host.take(inbound, at: now)
         inbound.removeAll()
+        let work = host.output.takeWork()
         host.handOver(into: &outbound)
+        return work
     }
 
     mutating func advance(to now: Moment, heardUpTo: Mono, into outbound: inout Outbound) {

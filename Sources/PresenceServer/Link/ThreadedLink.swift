@@ -18,13 +18,14 @@ struct ThreadedLink: EngineLink {
 
     mutating func exchange(
         _ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment
-    ) {
+    ) -> Int {
         if held.isEmpty {
             swap(&held, &inbound)
         } else {
             held.append(contentsOf: inbound)
         }
         inbound.removeAll()
+        return 0
     }
 
     mutating func advance(to now: Moment, heardUpTo: Mono, into outbound: inout Outbound) {

@@ -9,8 +9,8 @@ import PresenceStore
 /// A turn takes what has arrived, unless a loop is full, does what is due, and hands over at least
 /// one output for each loop that has something to do.
 final class EngineDriver: LoopHandler {
-    /// Output that is collected before it is handed over.
-    private static let outputBytesMax = OutcomeQueue.outputBytesMax
+    /// The cost of output that is collected before it is handed over.
+    private static let costMax = OutcomeQueue.costMax
 
     var host: EngineHost<Store, Loop>
     /// The actions for signals; to be set before the loop runs.
@@ -81,9 +81,9 @@ final class EngineDriver: LoopHandler {
     private func takeRest(at now: Moment) {
         while host.stalled.mayTakeInput, let (inbound, first) = input.next() {
             let next = host.take(
-                inbound, from: first, outputBytesMax: Self.outputBytesMax, at: now)
+                inbound, from: first, costMax: Self.costMax, at: now)
             if let next { input.putBack((inbound, first: next)) }
-            guard host.output.byteCount > Self.outputBytesMax else { continue }
+            guard host.output.cost > Self.costMax else { continue }
             handOver()
             measureBacklogs(at: now.mono)
         }
@@ -129,7 +129,7 @@ final class EngineDriver: LoopHandler {
         outcomes.append(mail.outcomes)
         while host.stalled.mayTakeInput, !outcomes.isEmpty {
             outcomes.report(to: &host, at: now)
-            guard host.output.byteCount > Self.outputBytesMax else { continue }
+            guard host.output.cost > Self.costMax else { continue }
             handOver()
             measureBacklogs(at: now.mono)
         }

@@ -24,6 +24,8 @@ final class World {
     private(set) var delivered: [ConnectionID: Set<UInt64>] = [:]
     /// Which session logged in on each connection.
     private(set) var sessionIDs: [ConnectionID: SessionID] = [:]
+    /// Entries of tables that the engine says it has visited.
+    private(set) var visits = 0
     private(set) var stored: [StoredChange] = []
     private(set) var tickets: [Ticket] = []
     /// What is stored of messages.
@@ -81,6 +83,13 @@ final class World {
     var stats: Stats { engine.currentStats }
 
     func checkInvariants() { engine.checkInvariants() }
+
+    /// How many entries a body has the engine visit.
+    func visits(_ body: () -> Void) -> Int {
+        let before = visits
+        body()
+        return visits - before
+    }
 
     func withEngine<R>(_ body: (inout Engine) -> R) -> R { body(&engine) }
 
@@ -306,6 +315,7 @@ final class World {
         for item in batch.items { carryOut(item, batch) }
         for (topic, seq, connection) in missed { miss(topic, seq: seq, connection) }
         missed = []
+        visits += batch.takeVisits()
         batch.removeAll()
         if effects.items.isEmpty { swap(&batch, &effects) }
         while !storeWaits, !tickets.isEmpty { commit() }
