@@ -10,10 +10,10 @@
 // A restored database continues with numbers that no client can have seen. `seq` only rises, and
 // clients keep the state with the higher one. The backup knows which numbers were reserved when it
 // was made, but not which were reserved since. The lock file knows, if the backup is restored to
-// the directory in which it was made. From there the reservation is advanced by
-// `numbersPassedOver`: 4,096 blocks, of which a start takes one, and a running service another
-// after each 2^31 numbers. That leaves enough numbers: 2^53, which JavaScript represents exactly,
-// are enough for 500 restores.
+// the directory in which it was made. Elsewhere the clock tells: numbers rise with the microseconds
+// since 1970, and are ahead of these by a block at most for each start. From the highest of the
+// three the reservation is advanced by `numbersPassedOver`: 4,096 blocks, or 203 days. That leaves
+// enough numbers: 2^53, which JavaScript represents exactly, are enough for 400 restores.
 
 internal import GRDB
 internal import Glibc
@@ -67,8 +67,11 @@ public enum Backup {
 
     /// Creates the database of `directory`, which must not exist, from a backup.
     ///
+    /// `microseconds`: the time since 1970.
     /// - Throws: why not, in one sentence; no files are left behind.
-    public static func restore(from file: String, to directory: String) throws(StoreFileError) {
+    public static func restore(
+        from file: String, to directory: String, at microseconds: Int64
+    ) throws(StoreFileError) {
         try StoreFiles.checkPermission(toRead: file)
         let files = StoreFiles(directory: directory)
         guard files.kind(of: file) == S_IFREG else {
@@ -87,7 +90,7 @@ public enum Backup {
             try source.inDatabase { db in try Inspection.inspect(db, at: file, .wholly) }
             try files.createUnfinished()
             try copy(source, to: files.unfinished) { db in
-                try passOverNumbers(db, usedUpTo: lock.numbersReserved)
+                try passOverNumbers(db, usedUpTo: max(lock.numbersReserved, microseconds))
                 try db.execute(sql: "PRAGMA journal_mode = WAL")
             }
             try files.publishUnfinished()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import EventLoop
 import PresenceStore
 
 struct BackupVerb: ParsableCommand {
@@ -50,7 +51,7 @@ struct Restore: ParsableCommand {
 
     func run() throws {
         do throws(StoreFileError) {
-            try Backup.restore(from: file, to: data)
+            try Backup.restore(from: file, to: data, at: Loop.wallMilliseconds() * 1_000)
         } catch {
             throw CommandError(error.description)
         }

@@ -34,7 +34,7 @@ import Testing
         for number in 1...2_000 { store.submit([Submission(write: put(number))]) }
         try backUp()
         store.stop()
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         let contents = try Contents(of: restored)
         #expect(contents.subscriptions(of: "s0") == ["a 1 2", "b 1 2"])
         // What was written together is there together, and nothing without what came before.
@@ -66,7 +66,7 @@ import Testing
             image = try directory.crashImage()
         }
         store.stop()
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         let copy = try Contents(of: restored)
         #expect(copy.subscriptions.count == 1_000)
         #expect(copy.subscriptions(of: "s2000").isEmpty, "it is of the moment before")
@@ -83,10 +83,22 @@ import Testing
         try backUp()
         _ = try store.write(.reserveSequence(upTo: 9 << 32), into: outcomes)
         store.stop()
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         let sequence = try #require(try Contents(of: restored).sequence)
         #expect(sequence == 1 << 32 + Backup.numbersPassedOver)
         #expect(sequence > 9 << 32)
+        #expect(sequence < 1 << 53)
+    }
+
+    @Test func `continues above the numbers that the clock allows since it was made`() throws {
+        let store = try started()
+        _ = try store.write(.reserveSequence(upTo: 1 << 32), into: outcomes)
+        try backUp()
+        store.stop()
+        let now: Int64 = 1_795_259_714_269_000
+        try Backup.restore(from: file, to: restored, at: now)
+        let sequence = try #require(try Contents(of: restored).sequence)
+        #expect(sequence == now + Backup.numbersPassedOver)
         #expect(sequence < 1 << 53)
     }
 
@@ -95,14 +107,14 @@ import Testing
         _ = try store.write(.reserveSequence(upTo: 1 << 32), into: outcomes)
         try backUp()
         store.stop()
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         let first = try #require(try Contents(of: restored).sequence)
         let again = try Store.open(directory: restored, durability: .full)
         again.start(outcome: outcomes.report)
         _ = try again.write(.reserveSequence(upTo: first + 1 << 32), into: outcomes)
         again.stop()
         try FileManager.default.removeItem(atPath: restored + "/porchlight.sqlite")
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         let second = try #require(try Contents(of: restored).sequence)
         #expect(second > first + 1 << 32)
         #expect(second < 1 << 53)
@@ -126,7 +138,7 @@ import Testing
                 try backUp(.replaced)
             }
         }
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
         #expect(names.sorted() == ["copy", "data", "restored"])
     }
@@ -137,7 +149,7 @@ import Testing
             _ = try Backup.make(of: directory.data, to: file, existing: .kept) { try backUp() }
         }
         #expect(reason == .backupExists)
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
         #expect(names.sorted() == ["copy", "data", "restored"])
     }
@@ -164,7 +176,7 @@ import Testing
         let file = directory.path + name
         let bytes = try Backup.make(of: directory.data, to: file, existing: .kept)
         #expect(bytes > 512)
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         #expect(try Contents(of: restored).subscriptions.isEmpty)
     }
 
@@ -174,7 +186,7 @@ import Testing
         let image = try directory.crashImage()
         store.stop()
         _ = try Backup.make(of: image.data, to: file, existing: .kept)
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         #expect(try Contents(of: restored).subscriptions.count == 2)
         #expect(try Contents(of: image.data).subscriptions.count == 2)
     }
@@ -187,7 +199,7 @@ import Testing
         #expect(errorReason { try backUp() } == .backupExists)
         #expect(try Data(contentsOf: URL(filePath: file)) == Data("mine".utf8))
         try backUp(.replaced)
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         let before = try directory.contents()
         let toItself = errorReason {
             _ = try Backup.make(
@@ -230,11 +242,11 @@ import Testing
     @Test func `is not restored over a database, or one in use`() throws {
         let store = try started()
         try backUp()
-        let inUse = errorReason { try Backup.restore(from: file, to: directory.data) }
+        let inUse = errorReason { try Backup.restore(from: file, to: directory.data, at: 0) }
         #expect(inUse == .inUse)
         store.stop()
         let before = try directory.contents()
-        let existing = errorReason { try Backup.restore(from: file, to: directory.data) }
+        let existing = errorReason { try Backup.restore(from: file, to: directory.data, at: 0) }
         #expect(existing == .databaseExists)
         #expect(try directory.contents() == before)
     }
@@ -253,11 +265,11 @@ import Testing
         for place in 8_192..<8_400 { damaged[place] = 0xA5 }
         for bytes in [Data(), Data("Dear diary".utf8), torn, foreign, damaged] {
             try bytes.write(to: URL(filePath: file))
-            let reason = errorReason { try Backup.restore(from: file, to: restored) }
+            let reason = errorReason { try Backup.restore(from: file, to: restored, at: 0) }
             #expect(reason == .unusableBackup)
             #expect(!FileManager.default.fileExists(atPath: restored + "/porchlight.sqlite"))
         }
-        let missing = errorReason { try Backup.restore(from: file + "x", to: restored) }
+        let missing = errorReason { try Backup.restore(from: file + "x", to: restored, at: 0) }
         #expect(missing == .unusableBackup)
     }
 }

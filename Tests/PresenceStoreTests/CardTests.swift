@@ -107,7 +107,7 @@ import Testing
         let (file, restored) = (directory.path + "/copy", directory.path + "/restored")
         _ = try Backup.make(of: directory.data, to: file, existing: .kept)
         store.stop()
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         let cards = try Contents(of: restored).cards
         #expect(cards == [CardSummary(account: name("bob"), byteCount: 4, updated: 7)])
     }

@@ -140,7 +140,7 @@ import Testing
         let (file, restored) = (directory.path + "/copy", directory.path + "/restored")
         _ = try Backup.make(of: directory.data, to: file, existing: .kept)
         store.stop()
-        try Backup.restore(from: file, to: restored)
+        try Backup.restore(from: file, to: restored, at: 0)
         #expect(try Contents(of: restored).devices == [["bob", "phone"]: bob])
     }
 }

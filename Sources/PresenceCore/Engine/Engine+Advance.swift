@@ -22,6 +22,7 @@ extension Engine {
     public mutating func advance(
         to now: Moment, dueBy limit: Mono, deadlinesMax: Int, into effects: inout Effects
     ) -> Progress {
+        sequence.note(now.mono)
         forgetRetired(after: effects)
         var left = deadlinesMax
         // A deadline may be worth thousands of receivers or names.

@@ -46,6 +46,7 @@ extension Engine {
     public mutating func drained(
         _ connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
+        sequence.note(now.mono)
         forgetRetired(after: effects)
         guard case .client(let session, let account) = caller(of: connection) else { return }
         if conflations[session]?.hasLostEnds == true {

@@ -28,6 +28,7 @@ extension Engine {
         _ connection: ConnectionID, _ end: ConnectionEnd = .lost, unsentBytes: Int = 0,
         lastHeard: Mono? = nil, at now: Moment, into effects: inout Effects
     ) {
+        sequence.note(now.mono)
         forgetRetired(after: effects)
         if connection.isInProcess {
             let change = deferred.remove(awaitedInProcessBy: connection)

@@ -17,7 +17,7 @@ extension Engine {
             .device(
                 Array(effects.bytes[name]), origin.client, began: began.ordinal,
                 isDirected: isDirected),
-            of: topic, by: sequence.last + 1)
+            of: topic, by: sequence.upcoming)
     }
 
     /// Notes that the newest event of a topic ends the sight of its publisher for its receivers,

@@ -32,6 +32,7 @@ extension Engine {
         _ cursor: inout ListCursor, for connection: ConnectionID, topicsMax: Int, statesMax: Int,
         at now: Moment, into effects: inout Effects
     ) {
+        sequence.note(now.mono)
         forgetRetired(after: effects)
         let start = effects.events.count
         let next = appendStatesInForce(

@@ -10,7 +10,7 @@ extension Engine {
     /// Continues after the numbers that an earlier run may have used. To be called first.
     public mutating func restoreSequence(reservedUpTo end: UInt64) {
         precondition(names.count == 0, "numbers have been given out already")
-        sequence = Numbering(after: end)
+        sequence.restore(reservedUpTo: end)
     }
 
     /// The account with this name, whatever the limit on accounts is now.

@@ -28,6 +28,7 @@ extension Engine {
         subscriber: [UInt8], publisher: [UInt8], _ type: EventType, at now: Moment,
         into effects: inout Effects
     ) -> WhyReport {
+        sequence.note(now.mono)
         let question = WhyQuestion(
             subscriber: find(subscriber.span), publisher: find(publisher.span), type: type)
         let state = effects.events.count

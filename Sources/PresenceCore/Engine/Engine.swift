@@ -104,13 +104,13 @@ public struct Engine: ~Copyable {
 
     /// An engine without accounts.
     ///
-    /// `seed` keys the hash of names; no result depends on it.
+    /// `seed` keys the hash of names, and the last digits of numbers depend on it; nothing else does.
     public init(settings: Settings, at now: Moment, seed: UInt64) {
         self.settings = settings
         names = NameTable(seed: seed)
         devices = DeviceTable(seed: seed)
         wheel = TimingWheel(now: now.mono.milliseconds)
-        sequence = Numbering(after: 0)
+        sequence = Numbering(at: now, seed: seed)
         history = History(settings.history, at: now.wall)
     }
 
@@ -142,6 +142,7 @@ public struct Engine: ~Copyable {
         into effects: inout Effects
     ) {
         precondition(isLoggedIn(request.connection), "authorised, and its session has ended")
+        sequence.note(now.mono)
         attempt(from: request.connection, into: &effects) { engine, effects throws(Rejection) in
             try engine.carryOut(request, texts, at: now, into: &effects)
         }
@@ -151,6 +152,7 @@ public struct Engine: ~Copyable {
     public mutating func logIn(
         _ login: Login, from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
+        sequence.note(now.mono)
         attempt(from: connection, into: &effects) { engine, effects throws(Rejection) in
             try engine.authorise(.login, from: connection)
             let account = try engine.intern(login.account.span)

@@ -30,7 +30,8 @@ public struct TokenBucket: Hashable, Sendable {
     public func missing(_ pace: Pace, at now: Mono) -> Int {
         let now = now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
         guard fullAtMicroseconds > now else { return 0 }
-        return Int(clamping: (fullAtMicroseconds - now) / max(1, UInt64(1_000_000 / pace.perSecond)))
+        let token = max(1, UInt64(1_000_000 / pace.perSecond))
+        return Int(clamping: (fullAtMicroseconds - now) / token)
     }
 
     /// Takes tokens and returns nil. Without as many left, takes nothing and returns the wait in

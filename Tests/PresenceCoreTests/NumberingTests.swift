@@ -1,0 +1,110 @@
+import Testing
+
+@testable import PresenceCore
+
+@Suite struct `The numbers of the service` {
+    private func moment(_ milliseconds: UInt64, wall: Int64 = 0) -> Moment {
+        Moment(mono: Mono(milliseconds: milliseconds), wall: Wall(milliseconds: wall))
+    }
+
+    /// One that serves clients: its first block is on disk.
+    private func numbering(
+        after used: UInt64 = 0, wall: Int64 = 1_795_259_714_269, seed: UInt64 = 1
+    ) -> Numbering {
+        var numbering = Numbering(at: moment(1_000, wall: wall), seed: seed)
+        numbering.restore(reservedUpTo: used)
+        _ = numbering.blockToReserve()
+        return numbering
+    }
+
+    @Test func `begin with the time, or after the last block if that is more`() {
+        #expect(numbering().first == 1_795_259_714_269_000)
+        #expect(numbering(after: 5 << 32).first == 1_795_259_714_269_000)
+        #expect(numbering(after: 1 << 52).first == 1 << 52 + 1)
+        // A clock that is wrong does not use them up.
+        #expect(numbering(wall: .max).first == 1 << 52)
+        #expect(numbering(wall: .min).first == 1)
+    }
+
+    @Test func `rise with time, whatever was numbered in between`() {
+        var quiet = numbering()
+        var busy = numbering()
+        var time: UInt64 = 1_000
+        for round in 0..<1_000 {
+            time += 7
+            for _ in 0..<(round % 3) {
+                busy.note(Mono(milliseconds: time))
+                _ = busy.next()
+            }
+            time += 5
+            quiet.note(Mono(milliseconds: time))
+            busy.note(Mono(milliseconds: time))
+            let (one, other) = (quiet.next(), busy.next())
+            #expect(one / 1_000 == other / 1_000)
+            #expect(one / 1_000 == (quiet.first + (time - 1_000) * 1_000) / 1_000)
+        }
+    }
+
+    @Test func `end in digits that tell nothing`() {
+        var numbering = numbering()
+        var digits: Set<UInt64> = []
+        for time in 1..<1_000 as Range<UInt64> {
+            numbering.note(Mono(milliseconds: 1_000 + time * 10))
+            digits.insert((numbering.next() - numbering.first) % 1_000)
+        }
+        #expect(digits.count > 500)
+    }
+
+    @Test func `rise if the time does not, and are what was expected`() {
+        var numbering = numbering()
+        var last = numbering.last
+        for step in 0..<10_000 as Range<UInt64> {
+            numbering.note(Mono(milliseconds: 1_000 + step / 5_000))
+            let expected = numbering.upcoming
+            let next = numbering.next()
+            #expect(next > last && next == expected)
+            last = next
+        }
+    }
+
+    @Test func `are reserved before they are used, half a block ahead`() {
+        var numbering = numbering()
+        var (durable, requested) = (numbering.reserved, 0)
+        for minute in 1...300 as ClosedRange<UInt64> {
+            numbering.note(Mono(milliseconds: 1_000 + minute * 60_000))
+            #expect(numbering.next() <= durable)
+            durable = numbering.reserved
+            if numbering.blockToReserve() != nil { requested += 1 }
+        }
+        // 71 minutes each.
+        #expect((7...9).contains(requested))
+    }
+
+    @Test func `stay in the block that is on disk after hours in which the process was stopped`() {
+        var numbering = numbering()
+        let durable = numbering.reserved
+        numbering.note(Mono(milliseconds: 1_000 + 10 * 3_600_000))
+        #expect(numbering.next() <= durable)
+        #expect(numbering.blockToReserve() != nil)
+        #expect(numbering.next() <= durable + 1)
+        // The reservation is a minute old.
+        numbering.note(Mono(milliseconds: 1_000 + 10 * 3_600_000 + 60_000))
+        let next = numbering.next()
+        #expect(next / 1_000 == (numbering.first + (10 * 3_600 + 60) * 1_000_000) / 1_000)
+        #expect(next <= numbering.reserved)
+    }
+
+    @Test func `go on above after a crash, whatever the clock says then`() {
+        var numbering = numbering()
+        for step in 1..<100 as Range<UInt64> {
+            numbering.note(Mono(milliseconds: 1_000 + step * 60_000))
+            _ = numbering.next()
+            _ = numbering.blockToReserve()
+        }
+        for wall in [0, 1_795_259_714_269, 1_795_259_714_269 + 100 * 60_000] as [Int64] {
+            var later = Numbering(at: moment(5, wall: wall), seed: 2)
+            later.restore(reservedUpTo: numbering.reserved)
+            #expect(later.next() > numbering.last)
+        }
+    }
+}
