@@ -77,7 +77,7 @@ extension ConnectionTable {
         return true
     }
 
-    /// How many tokens of its rate limit a connection has used that have not come back.
+    /// How many tokens of the rate limit of a connection are missing.
     public func tokensMissing(_ slot: Int, _ pace: Pace, at now: Mono) -> Int {
         slots[slot].requests.missing(pace, at: now)
     }

@@ -9,12 +9,12 @@
 //
 // The engine counts what it visits in its own loops, and 256 entries are a unit, too.
 //
-// A connection that has cost little goes first: few of its bytes wait, and it has used few tokens of
-// its rate limit, from which answers are taken by their size, and work, too. It has room of its own
-// in a turn, so it does not wait for those that have cost much. These continue in the order in which
-// they came, a share each, and at least one share of each turn is theirs.
+// A connection that has cost little goes first: few of its bytes wait, and it has used few tokens
+// of its rate limit, from which answers are taken by their size, and work, too. It has room of its
+// own in a turn, so it does not wait for those that have cost much. These continue in the order in
+// which they came, a share each, and at least one share of each turn is theirs.
 
-import PresenceCore
+public import PresenceCore
 
 /// The limits of what a turn of the loop carries out.
 public struct TurnLimits: Sendable {

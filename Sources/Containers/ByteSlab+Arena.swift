@@ -26,7 +26,19 @@ struct SizeClass {
     }
 }
 
-extension ByteSlab.Arena {
+extension ByteSlab.Chunk {
+    /// Appends a unit that begins with `content`.
+    mutating func append(_ content: borrowing Span<UInt8>, unitBytes: Int) {
+        for index in content.indices { bytes.append(content[index]) }
+        for _ in content.count..<unitBytes { bytes.append(0) }
+    }
+
+    /// Replaces bytes from `start` on.
+    mutating func write(_ content: borrowing Span<UInt8>, at start: Int) {
+        var bytes = bytes.mutableSpan
+        for index in content.indices { bytes[start + index] = content[index] }
+    }
+
     func equals(_ range: Range<Int>, _ other: borrowing Span<UInt8>) -> Bool {
         bytes.span.extracting(range).equals(other)
     }
@@ -34,14 +46,30 @@ extension ByteSlab.Arena {
     func hash(_ range: Range<Int>, by hasher: SipHash13) -> UInt64 {
         hasher.hash(bytes.span.extracting(range))
     }
+}
+
+extension ByteSlab.Arena {
+    func equals(_ place: ByteSlab.Place, _ other: borrowing Span<UInt8>) -> Bool {
+        chunks[place.chunk].equals(place.range, other)
+    }
+
+    func hash(_ place: ByteSlab.Place, by hasher: SipHash13) -> UInt64 {
+        chunks[place.chunk].hash(place.range, by: hasher)
+    }
 
     /// Appends a unit that begins with `content`.
     mutating func addUnit(_ content: borrowing Span<UInt8>, unitBytes: Int) -> UInt32 {
-        let unit = bytes.count / unitBytes
+        let unit = unitCount
         precondition(unit < Int(ByteSlab.chainEnd), "a size class is full")
-        bytes.reserveGrowth(of: unitBytes, doublingLimit: ByteSlab.arenaDoublingLimit)
-        for index in content.indices { bytes.append(content[index]) }
-        for _ in content.count..<unitBytes { bytes.append(0) }
+        let chunk = unit >> ByteSlab.chunkUnitBits
+        if chunk == chunks.count {
+            var new = ByteSlab.Chunk()
+            // A class with few strings takes little memory.
+            if chunk > 0 { new.bytes.reserveCapacity(ByteSlab.chunkUnits * unitBytes) }
+            chunks.append(new)
+        }
+        chunks[chunk].append(content, unitBytes: unitBytes)
+        unitCount += 1
         return UInt32(unit)
     }
 
@@ -50,27 +78,36 @@ extension ByteSlab.Arena {
         let unit = freeHead
         freeHead = nextFree(after: unit, unitBytes: unitBytes)
         freeCount -= 1
-        let start = Int(unit) * unitBytes
-        var bytes = bytes.mutableSpan
-        for index in content.indices { bytes[start + index] = content[index] }
+        let (chunk, start) = Self.place(of: unit, unitBytes: unitBytes)
+        chunks[chunk].write(content, at: start)
         return unit
     }
 
     /// Chains a unit in front of the free ones.
     mutating func freeUnit(_ unit: UInt32, unitBytes: Int) {
         precondition(unit != freeHead, "a byte string was removed twice")
-        let start = Int(unit) * unitBytes
+        let (chunk, start) = Self.place(of: unit, unitBytes: unitBytes)
         for index in 0..<4 {
-            bytes[start + index] = UInt8(truncatingIfNeeded: freeHead &>> UInt32(8 * index))
+            chunks[chunk].bytes[start + index] = UInt8(
+                truncatingIfNeeded: freeHead &>> UInt32(8 * index))
         }
         freeHead = unit
         freeCount += 1
     }
 
     func nextFree(after unit: UInt32, unitBytes: Int) -> UInt32 {
-        let start = Int(unit) * unitBytes
+        let (chunk, start) = Self.place(of: unit, unitBytes: unitBytes)
         var next: UInt32 = 0
-        for index in 0..<4 { next |= UInt32(bytes[start + index]) &<< UInt32(8 * index) }
+        for index in 0..<4 {
+            next |= UInt32(chunks[chunk].bytes[start + index]) &<< UInt32(8 * index)
+        }
         return next
+    }
+
+    private static func place(of unit: UInt32, unitBytes: Int) -> (chunk: Int, start: Int) {
+        let unit = Int(unit)
+        return (
+            unit >> ByteSlab.chunkUnitBits, (unit & (ByteSlab.chunkUnits - 1)) * unitBytes
+        )
     }
 }

@@ -23,16 +23,18 @@ extension ByteSlab {
             let size = SizeClass(byteCount: byteCount)
             guard size.index != indexBefore else { continue }
             indexBefore = size.index
-            let units = arenas[size.index].bytes.count / size.unitBytes
-            live += units - arenas[size.index].freeCount
+            live += arenas[size.index].unitCount - arenas[size.index].freeCount
         }
         return live
     }
 
     private func checkFreeUnits(_ size: SizeClass) {
         let arena = arenas[size.index]
-        precondition(arena.bytes.count.isMultiple(of: size.unitBytes))
-        let units = arena.bytes.count / size.unitBytes
+        let units = arena.unitCount
+        for (number, chunk) in arena.chunks.enumerated() {
+            let unitsHere = min(Self.chunkUnits, units - number * Self.chunkUnits)
+            precondition(chunk.bytes.count == unitsHere * size.unitBytes, "a chunk of another size")
+        }
         var length = 0
         var unit = arena.freeHead
         while unit != Self.chainEnd {

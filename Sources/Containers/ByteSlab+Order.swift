@@ -1,17 +1,17 @@
 extension ByteSlab {
     /// Whether the first string precedes the second, byte by byte.
     func precedes(_ first: SlabRef, _ second: SlabRef) -> Bool {
-        let firstRange = range(of: first)
-        let secondRange = range(of: second)
-        let shorter = min(firstRange.count, secondRange.count)
-        guard shorter > 0 else { return firstRange.count < secondRange.count }
-        let firstBytes = arenas[SizeClass(byteCount: firstRange.count).index].bytes
-        let secondBytes = arenas[SizeClass(byteCount: secondRange.count).index].bytes
-        for offset in 0..<shorter {
-            let left = firstBytes[firstRange.lowerBound + offset]
-            let right = secondBytes[secondRange.lowerBound + offset]
+        let places = (place(of: first), place(of: second))
+        guard let first = places.0, let second = places.1 else {
+            return places.0 == nil && places.1 != nil
+        }
+        let firstBytes = arenas[first.arena].chunks[first.chunk].bytes
+        let secondBytes = arenas[second.arena].chunks[second.chunk].bytes
+        for offset in 0..<min(first.range.count, second.range.count) {
+            let left = firstBytes[first.range.lowerBound + offset]
+            let right = secondBytes[second.range.lowerBound + offset]
             guard left == right else { return left < right }
         }
-        return firstRange.count < secondRange.count
+        return first.range.count < second.range.count
     }
 }

@@ -16,21 +16,28 @@ public struct SlabRef: Equatable, Sendable {
 
 /// Short byte strings, 0 to 255 bytes each, by the million.
 ///
-/// Each string lies in a unit of its size class (see `SizeClass`). A class is one array of
-/// units, and its free units are chained through their own first four bytes. So a string costs
-/// its bytes rounded up by at most a quarter, and no allocation of its own. Memory is never given
-/// back; it is used again by strings of the same class, the unit freed last first.
+/// Each string lies in a unit of its size class (see `SizeClass`). A class has chunks of units,
+/// which never move, and its free units are chained through their own first four bytes. So a string
+/// costs its bytes rounded up by at most a quarter, and no allocation of its own. Memory is never
+/// given back; it is used again by strings of the same class, the unit freed last first.
 public struct ByteSlab: ~Copyable {
-    struct Arena {
-        /// Units, live or free.
+    struct Chunk {
         var bytes: [UInt8] = []
+    }
+
+    struct Arena {
+        /// Units, live or free, as many in each chunk but the last.
+        var chunks: [Chunk] = []
+        var unitCount = 0
         /// The first free unit, `chainEnd` for none.
         var freeHead = ByteSlab.chainEnd
         var freeCount = 0
     }
 
     static let chainEnd = UInt32.max
-    static let arenaDoublingLimit = 64 * 1_024
+    /// Units of a chunk: 4 to 128 KiB.
+    static let chunkUnitBits = 9
+    static let chunkUnits = 1 << chunkUnitBits
 
     /// The most bytes that a string may have.
     public static var byteCountMax: Int { 255 }
@@ -64,53 +71,61 @@ public struct ByteSlab: ~Copyable {
     ///
     /// - Complexity: O(1).
     public mutating func remove(_ ref: SlabRef) {
-        let range = range(of: ref)
-        guard !range.isEmpty else { return }
-        let size = SizeClass(byteCount: range.count)
-        arenas[size.index].freeUnit(ref.unit, unitBytes: size.unitBytes)
+        guard let place = place(of: ref) else { return }
+        let size = SizeClass(byteCount: Int(ref.length))
+        arenas[place.arena].freeUnit(ref.unit, unitBytes: size.unitBytes)
     }
 
     /// Appends a string's bytes to an array.
     ///
     /// - Complexity: O(length).
     public func append(_ ref: SlabRef, to bytes: inout [UInt8]) {
-        let range = range(of: ref)
-        guard !range.isEmpty else { return }
-        bytes.append(contentsOf: arenas[SizeClass(byteCount: range.count).index].bytes[range])
+        guard let place = place(of: ref) else { return }
+        bytes.append(contentsOf: arenas[place.arena].chunks[place.chunk].bytes[place.range])
     }
 
     /// Whether a string has exactly these bytes.
     ///
     /// - Complexity: O(length).
     public func equals(_ ref: SlabRef, _ bytes: borrowing Span<UInt8>) -> Bool {
-        let range = range(of: ref)
-        guard range.count == bytes.count else { return false }
-        guard !range.isEmpty else { return true }
-        return arenas[SizeClass(byteCount: range.count).index].equals(range, bytes)
+        guard let place = place(of: ref) else { return bytes.isEmpty }
+        guard place.range.count == bytes.count else { return false }
+        return arenas[place.arena].equals(place, bytes)
     }
 
     /// How many bytes a string has.
     ///
     /// - Complexity: O(1).
     public func byteCount(of ref: SlabRef) -> Int {
-        range(of: ref).count
+        place(of: ref)?.range.count ?? 0
     }
 
     /// The bytes that the slab holds on the heap, as the allocator rounded them: not replayable.
     public var bytesReserved: Int {
         var total = arenas.heapBytes
-        for index in arenas.indices { total += arenas[index].bytes.heapBytes }
+        for arena in arenas {
+            total += arena.chunks.reduce(arena.chunks.heapBytes) { $0 + $1.bytes.heapBytes }
+        }
         return total
     }
 
-    /// Where a string lies in the array of its class.
-    func range(of ref: SlabRef) -> Range<Int> {
+    /// Where a string lies.
+    struct Place {
+        let arena: Int
+        let chunk: Int
+        let range: Range<Int>
+    }
+
+    /// Where a string lies; nil: it is empty.
+    func place(of ref: SlabRef) -> Place? {
         precondition(ref != .none, "no such byte string")
-        guard ref.length > 0 else { return 0..<0 }
+        guard ref.length > 0 else { return nil }
         let size = SizeClass(byteCount: Int(ref.length))
-        let start = Int(ref.unit) * size.unitBytes
-        precondition(
-            start + size.unitBytes <= arenas[size.index].bytes.count, "no such byte string")
-        return start..<(start + Int(ref.length))
+        let unit = Int(ref.unit)
+        precondition(unit < arenas[size.index].unitCount, "no such byte string")
+        let start = (unit & (Self.chunkUnits - 1)) * size.unitBytes
+        return Place(
+            arena: size.index, chunk: unit >> Self.chunkUnitBits,
+            range: start..<(start + Int(ref.length)))
     }
 }

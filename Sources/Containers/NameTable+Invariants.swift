@@ -5,11 +5,15 @@ extension NameTable {
     public func checkInvariants() {
         slab.checkInvariants()
         precondition(slab.liveCount() == count)
-        precondition(slots.count * 7 >= count * 8, "the table is too full")
         var filled = 0
-        for index in slots.indices where slots[index].handle != Slot.vacant {
-            filled += 1
-            checkSlot(at: index)
+        for (number, part) in parts.enumerated() {
+            precondition(part.slots.count * 7 >= part.count * 8, "a part is too full")
+            let before = filled
+            for index in part.slots.indices where part.slots[index].handle != Slot.vacant {
+                filled += 1
+                checkSlot(at: index, of: number)
+            }
+            precondition(filled - before == part.count, "a part miscounted")
         }
         precondition(filled == count)
         var live = 0
@@ -18,12 +22,14 @@ extension NameTable {
         precondition(live + freeCount() == entries.count, "a handle is lost")
     }
 
-    private func checkSlot(at index: Int) {
+    private func checkSlot(at index: Int, of number: Int) {
+        let slots = parts[number].slots
         let slot = slots[index]
+        precondition(part(of: slot.hash) == number, "a name in the part of another")
         precondition(contains(slot.handle))
         precondition(slot.hash == hash(of: ref(of: slot.handle)))
         // Nothing vacant may lie between a name's home and its slot.
-        var probe = Self.home(of: slot.hash, capacity: slots.count)
+        var probe = Self.home(of: slot.hash, capacity: slots.count, bits: bitsOfPart)
         while probe != index {
             precondition(slots[probe].handle != Slot.vacant, "a name cannot be found")
             probe = probe + 1 == slots.count ? 0 : probe + 1

@@ -19,9 +19,8 @@ extension NameTable {
     }
 
     func hash(of ref: SlabRef) -> UInt32 {
-        let range = slab.range(of: ref)
-        let arena = SizeClass(byteCount: range.count).index
-        return UInt32(truncatingIfNeeded: slab.arenas[arena].hash(range, by: hasher))
+        guard let place = slab.place(of: ref) else { preconditionFailure("an empty name") }
+        return UInt32(truncatingIfNeeded: slab.arenas[place.arena].hash(place, by: hasher))
     }
 
     func ref(of handle: UInt32) -> SlabRef {
@@ -29,24 +28,29 @@ extension NameTable {
         return entries[Int(handle)]
     }
 
-    /// The slot at which the search for a hash begins.
-    static func home(of hash: UInt32, capacity: Int) -> Int {
-        Int(truncatingIfNeeded: (UInt64(hash) &* UInt64(capacity)) &>> 32)
+    /// The part of a hash.
+    @inline(__always)
+    func part(of hash: UInt32) -> Int {
+        Int(truncatingIfNeeded: UInt64(hash) &>> UInt64(32 &- bitsOfPart))
+    }
+
+    /// The slot of a part at which the search for a hash begins. `bits` of the hash say the part.
+    @inline(__always)
+    static func home(of hash: UInt32, capacity: Int, bits: UInt32 = 0) -> Int {
+        Int(truncatingIfNeeded: (UInt64(hash &<< bits) &* UInt64(capacity)) &>> 32)
     }
 
     func find(_ bytes: borrowing Span<UInt8>, hash: UInt32) -> UInt32? {
-        let slots = slots.span
-        guard slots.count > 0 else { return nil }
-        var index = Self.home(of: hash, capacity: slots.count)
-        while true {
-            let slot = slots[index]
-            guard slot.handle != Slot.vacant else { return nil }
-            if slot.hash == hash && slab.equals(entries[Int(slot.handle)], bytes) {
-                return slot.handle
-            }
-            index += 1
-            if index == slots.count { index = 0 }
+        let part = part(of: hash)
+        let capacity = parts[part].slots.count
+        guard capacity > 0 else { return nil }
+        var index = Self.home(of: hash, capacity: capacity, bits: bitsOfPart)
+        while let slot = parts[part].firstSlot(of: hash, from: index) {
+            let handle = parts[part].slots[slot].handle
+            if slab.equals(entries[Int(handle)], bytes) { return handle }
+            index = slot + 1 == capacity ? 0 : slot + 1
         }
+        return nil
     }
 
     mutating func addEntry(_ ref: SlabRef) -> UInt32 {
@@ -58,30 +62,46 @@ extension NameTable {
         }
         let added = entries.count
         precondition(added < Int(Slot.vacant), "the name table is full")
-        entries.reserveGrowth(of: 1, doublingLimit: Self.entriesDoublingLimit)
         entries.append(ref)
         return UInt32(added)
     }
 
-    /// Keeps at most four slots in five filled, after one more name.
+    /// Keeps at most four slots in five of a part filled, after one more name.
     ///
     /// Without success a search then takes 13 probes, which is two cache lines; at 7/8 it would
     /// be 32, for one byte less a name.
-    mutating func growIfFull() {
-        guard (count + 1) * 5 > slots.count * 4 else { return }
-        let present = slots.count
-        let step = present < Self.slotsDoublingLimit ? max(present, 16) : present / 4
-        let former = slots
-        slots = []
-        slots.reserveCapacity(present + step)
-        for _ in 0..<(present + step) { slots.append(Slot(hash: 0, handle: Slot.vacant)) }
-        for slot in former where slot.handle != Slot.vacant { occupy(slot) }
+    mutating func growIfFull(for hash: UInt32) {
+        let part = part(of: hash)
+        let present = parts[part].slots.count
+        guard (parts[part].count + 1) * 5 > present * 4 else { return }
+        movedMax = max(movedMax, parts[part].count)
+        if bitsOfPart == 0, present >= Self.slotsInOneMax { return divide() }
+        let doubles = bitsOfPart == 0 || present < Self.slotsDoublingLimit
+        let capacity = present + (doubles ? max(present, 16) : present / 4)
+        let former = parts[part]
+        parts[part] = Part(capacity: capacity)
+        for slot in former.slots where slot.handle != Slot.vacant { occupy(slot) }
+    }
+
+    /// Puts the slots into parts. Done once.
+    private mutating func divide() {
+        let former = parts[0]
+        bitsOfPart = Self.partBits
+        let capacity = 2 * former.slots.count >> Int(Self.partBits)
+        parts = (0..<1 << Int(Self.partBits)).map { _ in Part(capacity: capacity) }
+        for slot in former.slots where slot.handle != Slot.vacant {
+            growIfFull(for: slot.hash)
+            occupy(slot)
+        }
     }
 
     /// Puts a slot's content, which must be new, into the first vacant slot from its home.
     mutating func occupy(_ content: Slot) {
-        var slots = slots.mutableSpan
-        var index = Self.home(of: content.hash, capacity: slots.count)
+        let bits = bitsOfPart
+        let part = part(of: content.hash)
+        parts[part].count += 1
+        var slots = parts[part].slots.mutableSpan
+        var index = Self.home(of: content.hash, capacity: slots.count, bits: bits)
         while slots[index].handle != Slot.vacant {
             index += 1
             if index == slots.count { index = 0 }
@@ -91,9 +111,12 @@ extension NameTable {
 
     /// Vacates a handle's slot, and moves up those behind it that could not be found then.
     mutating func vacate(_ handle: UInt32, hash: UInt32) {
-        var slots = slots.mutableSpan
+        let bits = bitsOfPart
+        let part = part(of: hash)
+        parts[part].count -= 1
+        var slots = parts[part].slots.mutableSpan
         let capacity = slots.count
-        var hole = Self.home(of: hash, capacity: capacity)
+        var hole = Self.home(of: hash, capacity: capacity, bits: bits)
         while slots[hole].handle != handle {
             precondition(slots[hole].handle != Slot.vacant, "a name lost its slot")
             hole = hole + 1 == capacity ? 0 : hole + 1
@@ -104,7 +127,7 @@ extension NameTable {
             let content = slots[index]
             guard content.handle != Slot.vacant else { break }
             // It may move to the hole only if its home is not behind the hole.
-            let home = Self.home(of: content.hash, capacity: capacity)
+            let home = Self.home(of: content.hash, capacity: capacity, bits: bits)
             let fromHome = index >= home ? index - home : index - home + capacity
             let fromHole = index >= hole ? index - hole : index - hole + capacity
             if fromHome >= fromHole {
@@ -113,5 +136,25 @@ extension NameTable {
             }
         }
         slots[hole] = Slot(hash: 0, handle: Slot.vacant)
+    }
+}
+
+extension NameTable.Part {
+    /// The first slot of a hash, from one on and up to a vacant one; nil if no slot has it.
+    func firstSlot(of hash: UInt32, from start: Int) -> Int? {
+        let slots = slots.span
+        var index = start
+        while slots[index].handle != NameTable.Slot.vacant {
+            if slots[index].hash == hash { return index }
+            index += 1
+            if index == slots.count { index = 0 }
+        }
+        return nil
+    }
+
+    /// A part of vacant slots.
+    init(capacity: Int) {
+        slots = Array(
+            repeating: NameTable.Slot(hash: 0, handle: NameTable.Slot.vacant), count: capacity)
     }
 }

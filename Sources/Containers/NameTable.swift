@@ -1,16 +1,20 @@
 // Theory of operation.
 //
-// Three arrays. `slab` has the bytes. `entries` is indexed by handle and has the reference of the
+// Three tables. `slab` has the bytes. `entries` is indexed by handle and has the reference of the
 // name's bytes, 8 bytes a name; free entries are chained through it, the one freed last first.
-// `slots` finds a handle by name: open addressing with linear probing, 8 bytes a slot, which are
+// `parts` find a handle by name: open addressing with linear probing, 8 bytes a slot, which are
 // the handle and 32 bits of the name's hash.
+//
+// No call moves more than a bounded number of names: the entries are in chunks, and the slots in
+// one part until there are 16,384, and then in 1,024 parts by the highest bits of the hash, which
+// grow one by one.
 //
 // The slot contains the hash so that a probe touches neither entries nor bytes until the right name
 // is almost certainly found (a wrong one agrees in 32 bits once in four thousand million), and so
 // that growing and removing never read a name again.
 //
-// A name's home is hash × capacity / 2³²: it needs no power of two, so the table grows by a
-// quarter and stays well filled, and it keeps the order of the hashes, so that growing walks
+// A name's home in its part is hash × capacity / 2³²: it needs no power of two, so a part grows by
+// a quarter and stays well filled, and it keeps the order of the hashes, so that growing walks
 // through both tables from front to back.
 //
 // Handles are given by the sequence of calls alone; the seed decides where a name lies in
@@ -29,12 +33,26 @@ public struct NameTable: ~Copyable {
         static let vacant = UInt32.max
     }
 
-    static let entriesDoublingLimit = 1_024
-    static let slotsDoublingLimit = 64 * 1_024
+    /// A part of the slots, with the names whose hashes have the same highest bits.
+    struct Part {
+        var slots: [Slot] = []
+        /// How many of them are filled.
+        var count = 0
+    }
+
+    static let partBits: UInt32 = 10
+    /// Slots above which they are in parts.
+    static let slotsInOneMax = 16 * 1_024
+    /// Slots up to which one of many parts doubles; the only one doubles until it is divided.
+    static let slotsDoublingLimit = 64
 
     /// By handle; a free entry has length 0, and the next free handle for its unit.
-    var entries: [SlabRef]
-    var slots: [Slot]
+    var entries = ChunkedArray<SlabRef>()
+    var parts = [Part()]
+    /// How many of the highest bits of a hash say its part.
+    var bitsOfPart: UInt32 = 0
+    /// The most names that a call has moved; for tests.
+    var movedMax = 0
     var slab: ByteSlab
     var freeHead: UInt32
     let hasher: SipHash13
@@ -47,8 +65,6 @@ public struct NameTable: ~Copyable {
 
     /// Makes an empty table; `seed` should be secret if clients choose the names.
     public init(seed: UInt64) {
-        entries = []
-        slots = []
         slab = ByteSlab()
         freeHead = Slot.vacant
         hasher = SipHash13(seed: seed)
@@ -62,7 +78,7 @@ public struct NameTable: ~Copyable {
         precondition(!bytes.isEmpty && bytes.count <= Self.byteCountMax, "not a name's length")
         let hash = hash(of: bytes)
         if let handle = find(bytes, hash: hash) { return handle }
-        growIfFull()
+        growIfFull(for: hash)
         let handle = addEntry(slab.insert(bytes))
         occupy(Slot(hash: hash, handle: handle))
         count += 1
@@ -134,6 +150,7 @@ public struct NameTable: ~Copyable {
 
     /// The bytes that the table holds on the heap, as the allocator rounded them: not replayable.
     public var bytesReserved: Int {
-        entries.heapBytes + slots.heapBytes + slab.bytesReserved
+        entries.bytesReserved + slab.bytesReserved
+            + parts.reduce(parts.heapBytes) { $0 + $1.slots.heapBytes }
     }
 }

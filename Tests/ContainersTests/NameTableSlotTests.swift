@@ -12,9 +12,9 @@ import Testing
             for removed in Self.names.indices {
                 var table = NameTable(seed: seed)
                 for name in Self.names { _ = table.intern(name.span) }
-                #expect(table.slots.count == 16)
-                if table.slots[0].handle != NameTable.Slot.vacant,
-                    NameTable.home(of: table.slots[0].hash, capacity: 16) > 8
+                #expect(table.parts[0].slots.count == 16)
+                if table.parts[0].slots[0].handle != NameTable.Slot.vacant,
+                    NameTable.home(of: table.parts[0].slots[0].hash, capacity: 16) > 8
                 {
                     wrapped += 1
                 }
@@ -67,17 +67,40 @@ import Testing
 
     @Test func `the table grows and keeps every handle`() {
         var table = NameTable(seed: 5)
-        var capacities: Set<Int> = []
         for number in 0..<90_000 {
             let name = Array("user-\(number)".utf8)
             #expect(table.intern(name.span) == UInt32(number))
-            capacities.insert(table.slots.count)
         }
         table.checkInvariants()
-        #expect(capacities.max() == 65_536 * 5 / 4 * 5 / 4 * 5 / 4)
+        let partCount = table.parts.count
+        #expect(partCount == 1_024)
         for number in stride(from: 0, to: 90_000, by: 97) {
             let name = Array("user-\(number)".utf8)
             #expect(table.find(name.span) == UInt32(number))
         }
+        for number in stride(from: 0, to: 90_000, by: 3) { table.remove(UInt32(number)) }
+        table.checkInvariants()
+        for number in 0..<90_000 {
+            let name = Array("user-\(number)".utf8)
+            let expected = number.isMultiple(of: 3) ? nil : UInt32(number)
+            #expect(table.find(name.span) == expected)
+        }
+    }
+
+    @Test func `no call moves more than some names of millions`() {
+        var table = NameTable(seed: 6)
+        var name: [UInt8] = []
+        for number in 0..<2_000_000 as Range<UInt32> {
+            name.removeAll(keepingCapacity: true)
+            for shift in 0..<6 { name.append(97 + UInt8(number >> (4 * UInt32(shift)) & 15)) }
+            _ = table.intern(name.span)
+        }
+        let (count, moved) = (table.count, table.movedMax)
+        #expect(count == 2_000_000)
+        // When the slots were divided, once.
+        #expect(moved < NameTable.slotsInOneMax)
+        // A part.
+        let largest = table.parts.reduce(0) { max($0, $1.count) }
+        #expect(largest < 2_600)
     }
 }

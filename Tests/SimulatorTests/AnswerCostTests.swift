@@ -1,3 +1,4 @@
+import Connections
 import EventLoop
 import PresenceClient
 import PresenceCore
@@ -22,7 +23,7 @@ import Testing
             #expect(service.ask("relate", relation, on: backend)["message"] == nil)
         }
         let alice = service.login("alice")
-        service.pass(milliseconds: 60_000)
+        service.pass(milliseconds: 20_000)
         _ = service.messages(alice)
         return (service, alice)
     }
@@ -30,6 +31,10 @@ import Testing
     private func missing(_ service: SmallService, _ id: StreamID) -> Int {
         let now = Mono(milliseconds: service.network.monotonicMilliseconds)
         return service.connections.clients.table.tokensMissing(Int(id.slot), Self.pace, at: now)
+    }
+
+    private func isLight(_ service: SmallService, _ id: StreamID) -> Bool {
+        service.connections.clients.isLight(Int(id.slot), bytesWaiting: 80)
     }
 
     @Test func `of a list ends at 64 KiB of texts, and the next page goes on`() {
@@ -44,7 +49,7 @@ import Testing
             pages.append(page["contacts"]?.array?.count ?? 0)
             listed += pages[pages.count - 1]
             cursor = page["cursor"]
-            service.pass(milliseconds: 60_000)
+            service.pass(milliseconds: 20_000)
         } while cursor != nil && pages.count < 10
         #expect(listed == 400)
         #expect(pages.count == 2)
@@ -55,7 +60,7 @@ import Testing
         let (service, alice) = service(contacts: 100)
         _ = service.ask("ping", on: alice)
         #expect(missing(service, alice) == 1)
-        service.pass(milliseconds: 60_000)
+        service.pass(milliseconds: 20_000)
         let answer = service.ask("contacts", ["limit": 1_000], on: alice)
         #expect(answer["contacts"]?.array?.count == 100)
         // 100 × 260 bytes, and 1,600 visits.
@@ -64,12 +69,11 @@ import Testing
 
     @Test func `makes the connection one that has cost much, until its tokens have come back`() {
         let (service, alice) = service(contacts: 400)
-        let slot = Int(alice.slot)
         _ = service.ask("ping", on: alice)
-        #expect(service.connections.clients.isLight(slot, bytesWaiting: 80))
+        #expect(isLight(service, alice))
         _ = service.ask("contacts", ["limit": 1_000], on: alice)
-        #expect(!service.connections.clients.isLight(slot, bytesWaiting: 80))
-        service.pass(milliseconds: 60_000)
-        #expect(service.connections.clients.isLight(slot, bytesWaiting: 80))
+        #expect(!isLight(service, alice))
+        service.pass(milliseconds: 20_000)
+        #expect(isLight(service, alice))
     }
 }

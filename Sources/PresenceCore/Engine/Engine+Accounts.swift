@@ -67,7 +67,6 @@ extension Engine {
     mutating func addAccount(_ name: Span<UInt8>) -> AccountHandle {
         let number = names.intern(name)
         precondition(number <= Watcher.accountMax, "more accounts than the index can number")
-        accounts.reserveEighth()
         firstSession.reserveEighth()
         while accounts.count <= Int(number) {
             accounts.append(Account())

@@ -64,7 +64,6 @@ extension Engine {
     mutating func register(_ connection: ConnectionID, as peer: ConnectionSlot.Peer) {
         let slot = Int(connection.slot)
         while connections.count <= slot {
-            connections.reserveEighth()
             connections.append(ConnectionSlot(generation: 0, peer: .notLoggedIn))
         }
         guard case .notLoggedIn = connections[slot].peer else {

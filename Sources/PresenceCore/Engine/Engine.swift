@@ -24,7 +24,7 @@ public struct Engine: ~Copyable {
 
     // Accounts; all four by handle.
     var names: NameTable
-    var accounts: [Account] = []
+    var accounts = ChunkedArray<Account>()
     /// The first session of each account in order of login: what a fan-out reads first.
     var firstSession: [UInt32] = []
     var index = SubscriptionIndex()
@@ -42,7 +42,7 @@ public struct Engine: ~Copyable {
     /// What sessions have missed that do not keep up; by session.
     var conflations: [UInt32: Conflation] = [:]
     /// When who sees a publisher last changed, among all numbers; no entry: not since the start.
-    var sightChanges: [UInt32: UInt64] = [:]
+    var sightChanges = PartedDictionary<UInt32, UInt64>()
     /// Recent ends of devices and of sight, for sessions that have missed them.
     var endedPresences = EndedPresenceLog()
     var strings = ByteSlab()
@@ -52,7 +52,7 @@ public struct Engine: ~Copyable {
     var directed = DirectedAddresses()
     var relations = Relations()
     /// By slot of the connection.
-    var connections: [ConnectionSlot] = []
+    var connections = ChunkedArray<ConnectionSlot>()
 
     /// Whether there is a feed reader, or was one recently.
     var feed = FeedSwitch.off
@@ -104,7 +104,7 @@ public struct Engine: ~Copyable {
 
     /// An engine without accounts.
     ///
-    /// `seed` keys the hash of names, and the last digits of numbers depend on it; nothing else does.
+    /// `seed` keys the hash of names, and the last digits of numbers depend on it; nothing else.
     public init(settings: Settings, at now: Moment, seed: UInt64) {
         self.settings = settings
         names = NameTable(seed: seed)

@@ -1,6 +1,6 @@
-/// How much of a list still fits on a page: as many entries as were asked for, and a number of bytes
-/// of names and texts. So a request has an answer of a bounded size, and the rest is on the next
-/// page.
+/// How much of a list still fits on a page: as many entries as were asked for, and a number of
+/// bytes of names and texts. So a request has an answer of a bounded size, and the rest is on the
+/// next page.
 struct PageRoom {
     private var entriesLeft: Int
     private let bytesEnd: Int

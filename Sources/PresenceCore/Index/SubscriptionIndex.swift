@@ -22,13 +22,13 @@ import Containers
 /// The subscriptions of all accounts.
 struct SubscriptionIndex {
     /// By account: its subscriptions in the order of their topics.
-    var subscriptions: [[Subscription]] = []
+    var subscriptions = ChunkedArray<[Subscription]>()
     /// By topic: the accounts that subscribe to it, in no particular order.
-    var fans: [[Watcher]] = []
+    var fans = ChunkedArray<[Watcher]>()
     /// The number of subscriptions.
     private(set) var count = 0
     /// By account: how many of its subscriptions have no timed lease; no entry for none.
-    private var approvedOnly: [UInt32: Int] = [:]
+    private var approvedOnly = PartedDictionary<UInt32, Int>()
     /// How many subscriptions have no timed lease.
     private var approvedOnlyCount = 0
     /// Of the topics that are being walked: how many of the fan's first members are still to come.
@@ -172,7 +172,6 @@ struct SubscriptionIndex {
     ) -> UInt32 {
         let index = Int(topic.index)
         while fans.count <= index {
-            fans.reserveEighth()
             fans.append([])
         }
         let place = fans[index].count
@@ -188,7 +187,6 @@ struct SubscriptionIndex {
 
     private mutating func makeRoom(forAccount index: Int) {
         while subscriptions.count <= index {
-            subscriptions.reserveEighth()
             subscriptions.append([])
         }
     }
@@ -249,7 +247,7 @@ extension SubscriptionIndex {
     /// Removes the subscriptions of `account` that `isGone` selects; it may change the others.
     private mutating func remove(
         from account: AccountHandle,
-        where isGone: (inout Subscription, inout [[Watcher]]) -> Bool
+        where isGone: (inout Subscription, inout ChunkedArray<[Watcher]>) -> Bool
     ) {
         let index = Int(account.index)
         guard index < subscriptions.count, !subscriptions[index].isEmpty else { return }
@@ -373,7 +371,7 @@ extension SubscriptionIndex {
     /// The memory of the index, in bytes, including all overhead.
     var bytesReserved: Int {
         let headers = 32 + 16  // An array's own header, and malloc's.
-        let slots = (subscriptions.capacity + fans.capacity) * MemoryLayout<[Subscription]>.stride
+        let slots = subscriptions.bytesReserved + fans.bytesReserved
         let lists = arraysInUse * headers
         return slots + lists + subscriptionCapacity * MemoryLayout<Subscription>.stride
             + fanCapacity * 4

@@ -20,7 +20,7 @@ struct DeviceTable: ~Copyable {
     /// The names of labels.
     private(set) var names: NameTable
     /// The devices that have a label; by label.
-    private(set) var members: [[UInt32]] = []
+    private(set) var members = ChunkedArray<[UInt32]>()
     private let seed: UInt64
 
     struct Device {
@@ -163,10 +163,7 @@ struct DeviceTable: ~Copyable {
     }
 
     private mutating func join(_ number: UInt32, _ label: Label) -> Membership {
-        while members.count <= label.index {
-            members.reserveEighth()
-            members.append([])
-        }
+        while members.count <= label.index { members.append([]) }
         members[label.index].reserveEighth()
         members[label.index].append(number)
         return Membership(label: label, place: UInt32(members[label.index].count - 1))

@@ -3,13 +3,13 @@ import Containers
 /// The numbers behind `seq` and the ids of events, sessions and messages.
 ///
 /// They rise with time, a million a second, whatever happens: were they counted, the difference of
-/// two would tell anyone what else had happened between them, such as that an account came that is
+/// two would tell what else had happened between them, such as the login of an account that is
 /// hidden. The last three digits of the first number in a millisecond are random.
 ///
 /// There is one sequence for the whole service, so that it also rises for a publisher that was
 /// forgotten meanwhile. It never decreases, not even after a crash, and whatever clocks do. A start
 /// continues after the last block that was reserved on disk, or with the microseconds since 1970 if
-/// these are more, and then goes by the monotonic clock. The next block is requested when half of
+/// these are more, and then uses the monotonic clock. The next block is requested when half of
 /// the last is left, 35 minutes before it is needed. If the process was suspended for longer, the
 /// numbers are counted until the reservation is a minute old.
 ///
@@ -20,7 +20,7 @@ struct Numbering {
     static let blockCount: UInt64 = 1 << 32
     /// How long after its request the reservation of a block is relied on.
     static let settlingSeconds = 60
-    /// The most that a clock can make a start begin with: half of what there is.
+    /// The most that a clock can make a start begin with: half of all.
     private static let clockMax: UInt64 = 1 << 52
 
     /// The longest time, in milliseconds, for which the numbers rise with it: centuries.

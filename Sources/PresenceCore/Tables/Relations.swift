@@ -29,17 +29,17 @@ struct Relation {
 /// The relations of all accounts. Only accounts that have any use memory.
 struct Relations {
     /// By account: its relations in the order of the contacts.
-    private var relations: [UInt32: [Relation]] = [:]
+    private var relations = PartedDictionary<UInt32, [Relation]>()
     /// What requests say, by asker and asked; no entry for nothing.
-    private var requests: [UInt64: RequestContent] = [:]
+    private var requests = PartedDictionary<UInt64, RequestContent>()
     /// Labels that do not fit in a slab, by account and contact.
-    private var longLabels: [UInt64: [UInt8]] = [:]
+    private var longLabels = PartedDictionary<UInt64, [UInt8]>()
     /// How many requests an account has to answer; no entry for none.
-    private var requestCounts: [UInt32: Int] = [:]
+    private var requestCounts = PartedDictionary<UInt32, Int>()
     /// How many contacts an account has; no entry for none.
-    private var contactCounts: [UInt32: Int] = [:]
+    private var contactCounts = PartedDictionary<UInt32, Int>()
     /// How many accounts have a relation to an account; no entry for none.
-    private var ownerCounts: [UInt32: Int] = [:]
+    private var ownerCounts = PartedDictionary<UInt32, Int>()
     /// How many relations there are, by their states, for metrics.
     private(set) var pendingCount = 0
     private(set) var activeCount = 0
@@ -149,6 +149,15 @@ extension Dictionary where Value == Int {
     }
 }
 
+extension PartedDictionary where Value == Int {
+    /// Changes a count; there is no entry for none.
+    mutating func add(_ change: Int, to key: Key) {
+        guard change != 0 else { return }
+        let count = self[key, default: 0] + change
+        self[key] = count > 0 ? count : nil
+    }
+}
+
 extension Relation.Flags {
     /// Whether the other is one of the account's contacts.
     var isContact: Bool { !isDisjoint(with: [.isListed, .asks, .sees, .isSeen]) }
@@ -159,7 +168,7 @@ extension Relations {
     func checkInvariants(sees: (AccountHandle, AccountHandle) -> Bool) {
         var contents = 0
         var longCount = 0
-        for (number, list) in relations {
+        for (number, list) in relations.entries {
             let account = AccountHandle(index: number)
             precondition(!list.isEmpty, "an empty list")
             for relation in list {
@@ -190,7 +199,8 @@ extension Relations {
         }
         var owners: [UInt32: Int] = [:]
         for relation in relations.values.joined() { owners[relation.contact, default: 0] += 1 }
-        precondition(owners == ownerCounts, "owner counts")
+        precondition(owners.count == ownerCounts.count, "owners")
+        for (owner, count) in owners { precondition(ownerCounts[owner] == count, "owner counts") }
         precondition(contents == requests.count, "a content without its request")
         precondition(longCount == longLabels.count, "a label without its contact")
         let all = relations.values.joined()

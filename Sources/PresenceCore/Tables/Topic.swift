@@ -34,8 +34,8 @@ struct Status {
 
 /// Elements with stable numbers; the number of a removed one is reused.
 struct Slab<Element> {
-    private(set) var elements: [Element] = []
-    private var free: [UInt32] = []
+    private(set) var elements = ChunkedArray<Element>()
+    private var free = ChunkedArray<UInt32>()
 
     /// The number of elements.
     var count: Int { elements.count - free.count }
@@ -46,7 +46,6 @@ struct Slab<Element> {
             elements[Int(number)] = element
             return number
         }
-        elements.reserveEighth()
         elements.append(element)
         return UInt32(elements.count - 1)
     }

@@ -8,7 +8,7 @@ struct Topics {
     /// By handle.
     private var records = Slab<Topic>()
     /// Topics of types other than presence, by account and type.
-    private var custom: [UInt64: UInt32] = [:]
+    private var custom = PartedDictionary<UInt64, UInt32>()
 
     /// The type that is none: no event has it.
     static let noType: UInt16 = 0
@@ -89,7 +89,7 @@ struct TopicChain: Equatable {
     var isEmpty: Bool { firstType == Topics.noType }
 }
 
-extension [UInt64: UInt32] {
+extension PartedDictionary<UInt64, UInt32> {
     /// The topic of an account with a type that its chain names.
     fileprivate subscript(account: UInt32, type: UInt16) -> UInt32? {
         guard let topic = self[Topics.key(EventType(number: type), account)] else {

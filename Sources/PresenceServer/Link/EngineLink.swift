@@ -11,8 +11,8 @@ protocol EngineLink: ~Copyable {
     static var reusesOutput: Bool { get }
 
     /// Hands over what the loop has, and empties the buffer. Output that is ready for the loop is
-    /// put into `outbound`, which is empty before. Returns the units of work that the engine has had
-    /// on this thread.
+    /// put into `outbound`, which is empty before. Returns the units of work that the engine has
+    /// had on this thread.
     mutating func exchange(
         _ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment
     ) -> Int
