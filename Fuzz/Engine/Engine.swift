@@ -135,7 +135,7 @@ extension Owner {
             client: choice & 4 == 0 ? .ios : .web, reach: choice & 8 == 0 ? .connection : .push,
             sync: [.all, .online, .none, .all][Int(choice >> 4) % 4],
             hears: input.below(2) == 0 ? .all : .timed, address: [choice],
-            messages: choice & 64 == 0 ? .on : .off)
+            messages: choice & 64 != 0 ? .off : choice & 16 == 0 ? .on : .withCopies)
         // Mostly on a connection of its own.
         logIn(login, on: choice & 128 == 0 ? connect() : anyConnection(&input) ?? connect())
     }

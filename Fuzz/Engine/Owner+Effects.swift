@@ -38,6 +38,8 @@ extension Owner {
     func carryOut() {
         for item in effects.items { carryOut(item) }
         effects.removeAll()
+        for (count, connection) in missedCopies { engine.missedCopies(count, by: connection) }
+        missedCopies = []
         if !storeWaits, queue.contains(where: { $0.ticket != nil }) { settle(.committed) }
         if !fanOutsWait, !kept.isEmpty { continueFanOuts() }
         if !storeWaits, !reads.isEmpty { read(.committed) }
@@ -89,7 +91,26 @@ extension Owner {
                 peers[connection]?.isWhole = false
             }
         case .persist(let ticket, let index):
-            queue.append((ticket, spell(effects.records[index])))
+            let record = effects.records[index]
+            if let ticket, case .putMessage(let message) = record {
+                stored[ticket] = message.message
+            }
+            queue.append((ticket, spell(record)))
+        case .message(let ticket, let receivers):
+            guard let id = stored[ticket] else { return require(false, "what was not stored") }
+            for slot in effects.receivers[receivers] {
+                guard let connection = open[slot] else { return require(false, "no connection") }
+                note(id, for: connection)
+            }
+        case .copy(let ticket, let index, let receivers):
+            require(stored[ticket] != nil, "a copy of what was not stored")
+            let slots = effects.receivers[receivers]
+            require(Set(slots).count == slots.count, "sent a copy twice")
+            for slot in slots {
+                guard let connection = open[slot] else { return require(false, "no connection") }
+                guard conflated.contains(connection) else { continue }
+                missedCopies.append((effects.copies[index].missedCount + 1, connection))
+            }
         case .fetch(let connection, let messages):
             require(!messages.isEmpty, "a read of nothing")
             reads.append((connection, Array(effects.messages[messages])))
@@ -255,6 +276,8 @@ extension Owner {
                 })
         case .removeMessages(let keys):
             return .removeMessages(keys)
+        case .takeMessages(let keys):
+            return .takeMessages(keys)
         case .handOver(let records):
             return .handOver(records)
         case .reserveSequence(let end):

@@ -22,7 +22,8 @@ extension Owner {
         queue = []
         engine.checkInvariants()
         require(reads.isEmpty, "messages that are not read")
-        require(engine.messages.waiting == rows.messages.count, "messages miscounted")
+        let waiting = rows.messages.values.count { $0.waits }
+        require(engine.messages.waiting == waiting, "messages miscounted")
         checkUndelivered()
         compare()
     }
@@ -36,7 +37,7 @@ extension Owner {
                 handOver: undelivered.handOver, message: undelivered.message,
                 account: name(undelivered.account))
         }
-        let stored = rows.messages.compactMap { key, row in
+        let stored = rows.messages.filter(\.value.waits).compactMap { key, row in
             row.handOver.map { Handed(handOver: $0, message: key.message, account: row.account) }
         }
         require(

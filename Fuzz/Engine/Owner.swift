@@ -23,6 +23,10 @@ final class Owner {
 
     /// Messages whose contents are to be read, in order.
     var reads: [(ConnectionID, [MessageID])] = []
+    /// Messages that were stored, by ticket.
+    var stored: [Ticket: MessageID] = [:]
+    /// Copies that connections were not sent, and how many they miss with those before.
+    var missedCopies: [(Int, ConnectionID)] = []
     /// What each connection was sent last.
     var sent: [ConnectionID: MessageID] = [:]
 
@@ -256,7 +260,7 @@ final class Owner {
     }
 
     /// A connection is sent a message that is for it.
-    private func note(_ id: MessageID, for connection: ConnectionID) {
+    func note(_ id: MessageID, for connection: ConnectionID) {
         guard let peer = peers[connection], open[connection.slot] == connection else {
             return require(false, "a message for nobody")
         }
@@ -291,6 +295,8 @@ final class Owner {
         peers = [:]
         reads = []
         sent = [:]
+        stored = [:]
+        missedCopies = []
         topicsSeen = 0
         mono = 5_000
         engine = Engine.restored(from: rows, settings, at: now)

@@ -64,6 +64,9 @@ struct Rows {
         var time: Wall
         var expires: Wall
         var handOver: HandOver?
+
+        /// Whether no session has taken it.
+        var waits: Bool { expires.milliseconds > 0 }
     }
 
     /// What a list says of a contact, or of an account that asks.
@@ -127,6 +130,8 @@ struct Rows {
         case .putVisibility(let account, let visibility): visibilities[account] = visibility
         case .putMessages(let rows): for (key, row) in rows { messages[key] = row }
         case .removeMessages(let keys): for key in keys { messages[key] = nil }
+        case .takeMessages(let keys):
+            for key in keys { messages[key]?.expires = Wall(milliseconds: 0) }
         case .handOver(let records):
             for record in records { messages[record.key]?.handOver = record.handOver }
         case .putDevice(let key, let device): devices[key] = device
@@ -151,6 +156,7 @@ enum RowWrite {
     case putVisibility([UInt8], Visibility?)
     case putMessages([(WaitingKey, Rows.Message)])
     case removeMessages([WaitingKey])
+    case takeMessages([WaitingKey])
     case handOver([HandOverRecord])
     case putDevice(Rows.DeviceKey, Rows.Device)
     case removeDevice(Rows.DeviceKey)

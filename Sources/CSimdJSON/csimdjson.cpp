@@ -183,6 +183,18 @@ INLINED csj_status read_elements(
 
 enum class place { envelope, params };
 
+// The members of an object as elements, each with the kind of its value and the text of its key.
+INLINED bool read_keys(csj_parser &p, dom::object object, csj_member &out) {
+    out.start = p.element_count;
+    for (dom::key_value_pair field : object) {
+        csj_element element = {kind(field.value), 0, 0, 0};
+        if (!copy_text(p, field.key, element.start, element.count)) return false;
+        p.memory.elements[p.element_count++] = element;
+    }
+    out.count = p.element_count - out.start;
+    return true;
+}
+
 INLINED csj_status read_value(
     csj_parser &p, dom::element value, place where, int level, csj_member &out, nesting &worst
 ) {
@@ -200,6 +212,9 @@ INLINED csj_status read_value(
     if (where == place::params && value.get(array) == simdjson::SUCCESS) {
         return read_elements(p, array, level, out, worst);
     }
+    dom::object object;
+    const bool is_listed = where == place::params && value.get(object) == simdjson::SUCCESS;
+    if (is_listed && !read_keys(p, object, out)) return CSJ_NO_MEMORY;
     worst = std::max(worst, check_nesting(value, level));
     return worst == nesting::too_deep ? CSJ_TOO_DEEP : CSJ_OK;
 }
@@ -270,9 +285,7 @@ void read_as_integer(dom::element value, csj_member &member) {
     member.integer = integer;
 }
 
-csj_status read_params(
-    csj_parser &p, dom::object object, known_words known, csj_object &out
-) {
+csj_status read_params(csj_parser &p, dom::object object, known_words known, csj_object &out) {
     // The object itself is on this level.
     const int level = CSJ_DEPTH_MAX - CSJ_PARAMS_DEPTH_MAX + 1;
     size_t count = 0;
@@ -314,9 +327,7 @@ INLINED csj_status parse(csj_parser &p, size_t count, dom::element &root) {
 }
 
 void clear(csj_parser &p, uint8_t *text, size_t text_bytes_max, csj_document *document) {
-    *document = {
-        {p.envelope, 0, CSJ_NONE}, {p.params, 0, CSJ_NONE}, p.memory.elements, 0,
-    };
+    *document = {{p.envelope, 0, CSJ_NONE}, {p.params, 0, CSJ_NONE}, p.memory.elements, 0};
     p.text = text;
     p.text_bytes = 0;
     p.text_bytes_max = text_bytes_max;

@@ -5,6 +5,7 @@ struct MessageStatements {
     private let putContent: PreparedStatement
     private let putRecipient: PreparedStatement
     private let handOver: PreparedStatement
+    private let takeRecipient: PreparedStatement
     private let removeRecipient: PreparedStatement
     private let removeContent: PreparedStatement
     private let removeExpiredContents: PreparedStatement
@@ -28,6 +29,9 @@ struct MessageStatements {
             """)
         handOver = try PreparedStatement(
             db, "UPDATE message SET handOver = ?3, why = ?4 WHERE id = ?1 AND place = ?2")
+        // As expired: left out at a start, and removed there.
+        takeRecipient = try PreparedStatement(
+            db, "UPDATE message SET expires = 0 WHERE id = ?1 AND place = ?2")
         removeRecipient = try PreparedStatement(
             db, "DELETE FROM message WHERE id = ?1 AND place = ?2")
         removeContent = try PreparedStatement(
@@ -74,6 +78,11 @@ struct MessageStatements {
     /// Notes hand-overs; missing rows are ignored.
     func handOver(_ rows: [HandOverRow]) throws(StoreError) {
         for row in rows { try handOver.run(row.key.id, row.key.place, row.number, row.why) }
+    }
+
+    /// Has rows count as expired, so that their contents stay; missing rows are ignored.
+    func take(_ keys: [MessageKey]) throws(StoreError) {
+        for key in keys { try takeRecipient.run(key.id, key.place) }
     }
 
     /// Removes rows, and each content with its last one; missing rows are ignored.

@@ -43,16 +43,19 @@ struct RetainedWrites {
     private var groups: [GroupKey: Group] = [:]
     /// Messages that are to be removed. None is put again.
     private var messages: Set<MessageKey> = []
+    /// Messages that were taken, of which others are still to be sent the contents.
+    private var takenMessages: Set<MessageKey> = []
 
     var isEmpty: Bool {
         expiredBefore == nil && sequence == nil && newest.isEmpty && groups.isEmpty
-            && messages.isEmpty
+            && messages.isEmpty && takenMessages.isEmpty
     }
 
     /// The number of retained keys.
     var keyCount: Int {
         groups.values.reduce(newest.count) { $0 + $1.rows.count + ($1.isCleared ? 1 : 0) }
-            + messages.count + (sequence == nil ? 0 : 1) + (expiredBefore == nil ? 0 : 1)
+            + messages.count + takenMessages.count + (sequence == nil ? 0 : 1)
+            + (expiredBefore == nil ? 0 : 1)
     }
 
     /// Adds a write that is newer than all retained ones.
@@ -103,6 +106,9 @@ struct RetainedWrites {
             preconditionFailure("a write that needs a ticket has none")
         case .removeMessages(let keys):
             messages.formUnion(keys)
+            takenMessages.subtract(keys)
+        case .takeMessages(let keys):
+            takenMessages.formUnion(keys)
         case .reserveSequence(let upTo):
             sequence = max(sequence ?? upTo, upTo)
         case .removeExpired(let before):
@@ -128,16 +134,20 @@ struct RetainedWrites {
         for (key, group) in groups {
             group.append(to: &writes, subscriber: key.subscriber, type: key.type)
         }
-        appendRemovals(to: &writes)
+        append(takenMessages, to: &writes) { .takeMessages($0) }
+        append(messages, to: &writes) { .removeMessages($0) }
         self = RetainedWrites()
         return writes
     }
 
     /// Several in a write, but not all: a write is never divided among transactions.
-    private func appendRemovals(to writes: inout [Submission]) {
+    private func append(
+        _ messages: Set<MessageKey>, to writes: inout [Submission],
+        _ write: ([MessageKey]) -> Write
+    ) {
         var rest = messages.sorted { ($0.id, $0.place) < ($1.id, $1.place) }[...]
         while !rest.isEmpty {
-            writes.append(Submission(write: .removeMessages(Array(rest.prefix(1_000)))))
+            writes.append(Submission(write: write(Array(rest.prefix(1_000)))))
             rest = rest.dropFirst(1_000)
         }
     }

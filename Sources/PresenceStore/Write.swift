@@ -45,6 +45,9 @@ public enum Write: Sendable {
     case putMessage(MessageContentRow, recipients: [MessageRow])
     /// Removes messages of recipients, and the content with its last one; missing ones are ignored.
     case removeMessages([MessageKey])
+    /// Has messages of recipients wait no longer, and keeps their contents until `removeMessages`,
+    /// at most until `removeExpired`; missing ones are ignored.
+    case takeMessages([MessageKey])
     /// Notes that messages of recipients were handed over; missing ones are ignored. Always has a
     /// ticket.
     case handOver([HandOverRow])
@@ -70,7 +73,7 @@ public enum Write: Sendable {
             rows.count
         case .putMessage(let content, let recipients):
             recipients.count + (content.byteCount + Self.rowBytes - 1) / Self.rowBytes
-        case .removeMessages(let keys):
+        case .removeMessages(let keys), .takeMessages(let keys):
             keys.count
         case .handOver(let rows):
             rows.count
@@ -138,7 +141,7 @@ extension Submission {
     var canWait: Bool {
         guard ticket == nil else { return false }
         switch write {
-        case .putStatus, .updateSession, .removeMessages: return true
+        case .putStatus, .updateSession, .removeMessages, .takeMessages: return true
         default: return false
         }
     }

@@ -129,6 +129,8 @@ struct WriteStatements {
             try devices.remove(account, device)
         case .putMessage(let content, let recipients):
             try messages.put(content, recipients)
+        case .takeMessages(let keys):
+            try messages.take(keys)
         case .removeMessages(let keys):
             try messages.remove(keys)
         case .handOver(let rows):

@@ -185,6 +185,28 @@ class Taking(Messages):
         third.ok("logout")
         self.assertEqual(self.given(self.reader(name, "d2"), 1), found)
 
+    def test_every_device_that_is_there_has_its_own_pace(self):
+        zs, name = self.login(self.name("zs")), self.name("li")
+        quick, slow = self.reader(name, "quick"), self.reader(name, "slow")
+        third = self.reader(name, "third")
+        sent = []
+        for number in range(20):
+            sent.append(f"{number:02}" + "x" * 10_000)
+            self.leave(zs, name, body=sent[-1])
+            found, = self.given(quick, 1)
+            self.accept(quick, found)
+        late = self.reader(name, "late")
+        self.assertEqual(late.welcome["waiting"], 0)
+        for client in (slow, third):
+            found = []
+            while len(found) < len(sent):
+                found += client.note("messages")["params"]["messages"]
+                self.accept(client, found[-1])
+            self.assertEqual([message["body"] for message in found], sent)
+            self.assertEqual(len({message["id"] for message in found}), len(sent))
+        self.assertEqual(late.notes, [])
+        self.assertEqual(self.reader(name, "later").welcome["waiting"], 0)
+
     def test_several_devices_until_one_takes(self):
         zs, name = self.login(self.name("zs")), self.name("li")
         one, two = self.reader(name, "one"), self.reader(name, "two")
@@ -256,6 +278,67 @@ class Taking(Messages):
             self.assertEqual(self.accept(li, message), 2 - number)
 
 
+class Copies(Messages):
+    def copies(self, client):
+        return client.note("sent")["params"]
+
+    def other(self, account, device="other", **more):
+        return self.login(account, device, messages={"sent": True}, **more)
+
+    def test_of_what_a_session_sends_go_to_the_others_that_ask(self):
+        name, li = self.name("zs"), self.name("li")
+        zs = self.other(name, "phone")
+        two, three = self.other(name, "two"), self.other(name, "three")
+        deaf = self.reader(name, "deaf")
+        self.assertEqual(two.welcome["waiting"], 0)
+        sent = zs.ok("send", {
+            "accounts": [li, li + "2"], "body": "今天", "ext": "{}", "ref": "m1"})
+        for client in (two, three):
+            self.assertEqual(self.copies(client), {"sent": [{
+                "id": sent["id"], "to": [li, li + "2"], "fromDevice": "phone",
+                "time": sent["time"], "body": "今天", "ext": "{}", "ref": "m1"}]})
+        sent = self.leave(zs, li, body="x", device="d1")
+        self.assertEqual(self.copies(two), {"sent": [{
+            "id": sent["id"], "to": [li], "device": "d1", "fromDevice": "phone",
+            "time": sent["time"], "body": "x"}]})
+        for client in (zs, deaf):
+            client.ok("ping")
+            self.assertEqual(client.notes, [])
+        # There is nothing to take, and nothing waits.
+        self.assertEqual(two.ok("take", {"id": sent["id"]}), {"waiting": 0})
+        self.assertEqual(self.other(name, "late").welcome["waiting"], 0)
+
+    def test_of_what_an_app_server_sends_for_an_account(self):
+        app, li = self.server(), self.name("li")
+        zs = self.other(self.name("zs"))
+        sent = self.leave(app, li, account=zs.account)
+        self.assertEqual(self.copies(zs), {"sent": [{
+            "id": sent["id"], "to": [li], "time": sent["time"], "body": "x"}]})
+        self.leave(app, li)
+        zs.ok("ping")
+        self.assertEqual(zs.notes, [])
+
+    def test_come_in_the_order_of_the_ids(self):
+        zs = self.other(self.name("zs"))
+        senders = [self.login(zs.account, f"s{number}") for number in range(4)]
+        li = self.name("li")
+        for number in range(5):
+            for sender in senders:
+                sender.post("send", {"accounts": [li], "body": str(number)})
+        ids = []
+        while len(ids) < 20:
+            ids += [copy["id"] for copy in self.copies(zs)["sent"]]
+        self.assertEqual(ids, sorted(set(ids)))
+
+    def test_of_a_message_to_oneself(self):
+        zs = self.other(self.name("zs"))
+        phone = self.reader(zs.account, "phone")
+        sent = self.leave(phone, zs.account)
+        self.assertEqual(self.given(zs, 1)[0]["id"], sent["id"])
+        self.assertEqual(self.copies(zs)["sent"][0]["id"], sent["id"])
+        self.assertEqual(self.given(phone, 1)[0]["id"], sent["id"])
+
+
 class Senders(Messages):
     def test_permission(self):
         c, app, name = self.login(self.name("c")), self.server(), self.name("v")
@@ -325,8 +408,8 @@ class Senders(Messages):
         self.rejected(c.call("take", {}), 414, "missing_field", field="id")
         self.rejected(self.server().call("discard", {}), 414, "missing_field", field="account")
 
-    def test_messages_of_login_is_a_boolean(self):
-        for value in (None, 1, "true", []):
+    def test_messages_of_login_is_a_boolean_or_an_object(self):
+        for value in (None, 1, "true", [], {"sent": 1}, {"sent": None}):
             c = self.connect()
             self.rejected(c.call("login", {"account": self.name("a"), "device": "d",
                                            "messages": value}), 414, "wrong_type", field="messages")
@@ -575,6 +658,22 @@ class Restart(Messages):
 
     def test_after_kill_9(self):
         self.around(lambda s: s.kill())
+
+    def test_what_one_session_has_taken_is_not_sent_after_kill_9(self):
+        s = self.fresh()
+        zs = self.login("zs", service=s)
+        quick, slow = self.reader("li", "quick", s), self.reader("li", "slow", s)
+        for number in range(10):
+            self.leave(zs, "li", body=str(number) * 10_000)
+            self.accept(quick, self.given(quick, 1)[0])
+        self.given(slow, 6)
+        # In the order of the store's writes.
+        self.leave(zs, "li", body="last")
+        s.kill()
+        s.start()
+        late = self.reader("li", "late", s)
+        self.assertEqual(late.welcome["waiting"], 1)
+        self.assertEqual(self.bodies(late, 1), ["last"])
 
     def test_kill_9_while_messages_are_sent_and_taken(self):
         """Every answered message is taken or waits, and each has its place in the order."""

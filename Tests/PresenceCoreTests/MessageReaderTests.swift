@@ -24,9 +24,9 @@ import Testing
     }
 
     @Test func `are sent nothing when their priority has fallen meanwhile`() {
-        let lisi = reader()
-        world.readsWait = true
         world.send(zs, to: "lisi", body: "one")
+        world.readsWait = true
+        let lisi = reader()
         world.handle(.setAvailability(Availability(priority: -1)), from: lisi)
         world.read()
         #expect(world.take(lisi) == [.availabilitySet])
@@ -37,9 +37,9 @@ import Testing
     }
 
     @Test func `are sent nothing while messages are off, and all of it afterwards`() {
-        let early = reader()
-        world.readsWait = true
         world.send(zs, to: "lisi", body: "one")
+        world.readsWait = true
+        let early = reader()
         turnMessages(.off)
         world.read()
         #expect(world.take(early) == [])

@@ -125,7 +125,7 @@ import Testing
         world.checkInvariants()
     }
 
-    @Test func `behind one that did not fit are sent when another device has taken that`() {
+    @Test func `that did not fit are sent though another device has taken them`() {
         let phone = reader("lisi", "phone")
         let tablet = reader("lisi", "tablet")
         let body = String(repeating: "x", count: 40_000)
@@ -136,7 +136,12 @@ import Testing
         if let second = world.messages.handed[tablet]?[1] {
             world.handle(.take(second), from: tablet)
         }
-        #expect(world.take(phone) == [.messages(["small"])])
+        #expect(world.take(phone) == [])
+        world.takeLast(phone)
+        #expect(world.take(phone) == [.taken(waiting: 2), .messages([body, "small"])])
+        world.takeLast(phone)
+        #expect(world.take(phone) == [.taken(waiting: 0)])
+        #expect(world.messages.rows.isEmpty && world.messages.bodies.isEmpty)
         world.checkInvariants()
     }
 
@@ -150,24 +155,78 @@ import Testing
         #expect(world.take(lisi).last == .messages(["small"]))
     }
 
-    @Test func `that were taken while they were read are not sent`() {
+    @Test func `that another takes while they are read are sent`() {
+        world.send(zs, to: "lisi", body: "one")
+        world.readsWait = true
         let phone = reader("lisi", "phone")
         let tablet = reader("lisi", "tablet")
-        world.readsWait = true
-        world.send(zs, to: "lisi", body: "one")
         world.read()
         world.takeLast(phone)
-        _ = world.take(tablet)
+        #expect(world.takeStored().contains("take 1 messages"), "for logins to come")
+        let late = reader("lisi", "late")
+        _ = (world.take(tablet), world.take(late))
+        world.failRead()
+        world.pass(milliseconds: 1_001)
         world.read()
-        #expect(world.take(tablet) == [])
+        #expect(world.take(tablet) == [.messages(["one"])])
+        #expect(world.messages.reads.isEmpty && world.take(late) == [])
+        #expect(world.messages.rows.isEmpty && world.messages.bodies.isEmpty)
+        world.takeLast(tablet)
+        #expect(world.take(tablet) == [.taken(waiting: 0)])
+        world.checkInvariants()
+    }
+
+    @Test func `that another has taken leave the store when the last session ends`() {
+        world.send(zs, to: "lisi", body: "one")
+        world.readsWait = true
+        let phone = reader("lisi", "phone")
+        let tablet = reader("lisi", "tablet")
+        world.read()
+        world.takeLast(phone)
+        #expect(world.messages.rows.count == 1 && world.withEngine { $0.messages.owed } == 1)
+        world.drop(tablet)
+        #expect(world.messages.rows.isEmpty && world.messages.bodies.isEmpty)
+        world.read()
+        world.checkInvariants()
+    }
+
+    @Test func `that a session leaves beyond a box are given up, the oldest first`() {
+        var settings = Settings().withoutPace
+        settings.limits.messagesPerAccountMax = 2
+        let world = World(settings)
+        let server = world.appServer()
+        let phone = reader("lisi", "phone", in: world)
+        let tablet = reader("lisi", "tablet", in: world)
+        _ = (world.take(phone), world.take(tablet))
+        let body = String(repeating: "x", count: 65_536)
+        for text in [body, "two", "three", "four"] {
+            world.send(server, to: "lisi", body: text)
+            world.takeLast(phone)
+        }
+        #expect(world.withEngine { $0.messages.missed } == 1)
+        #expect(world.messages.rows.count == 2)
+        _ = world.take(tablet)
+        world.takeLast(tablet)
+        #expect(world.take(tablet) == [.taken(waiting: 2), .messages(["three", "four"])])
+        world.checkInvariants()
+    }
+
+    @Test func `are handed out behind their commit, without a read`() {
+        let lisi = reader("lisi")
+        _ = world.take(lisi)
+        world.readsWait = true
+        let fetches = world.withEngine { $0.messages.fetches }
+        for text in ["one", "two"] { world.send(zs, to: "lisi", body: text) }
+        #expect(world.take(lisi) == [.messages(["one"]), .messages(["two"])])
+        #expect(world.withEngine { $0.messages.fetches } == fetches)
         world.checkInvariants()
     }
 
     @Test func `whose contents cannot be read now are read again`() {
+        world.send(zs, to: "lisi", body: "one")
+        world.readsWait = true
         let lisi = reader("lisi")
         _ = world.take(lisi)
-        world.readsWait = true
-        world.send(zs, to: "lisi", body: "one")
         world.failRead()
         #expect(world.messages.reads.isEmpty)
         #expect(world.withEngine { $0.messages.fetchFailures } == 1)
@@ -178,15 +237,14 @@ import Testing
     }
 
     @Test func `whose contents are missing do not hold up others`() {
-        world.readsWait = true
-        let lisi = reader("lisi")
         world.send(zs, to: "lisi", body: "one")
         world.send(zs, to: "lisi", body: "two")
+        world.readsWait = true
+        let lisi = reader("lisi")
         if let key = world.messages.rows.keys.min(by: { $0.message < $1.message }) {
             world.messages.lose(key.message)
         }
         _ = world.take(lisi)
-        world.read()
         world.read()
         #expect(world.take(lisi) == [.messages(["two"])])
         #expect(world.withEngine { $0.messages.lost } == 1)
@@ -194,9 +252,9 @@ import Testing
     }
 
     @Test func `read for a connection that has ended go nowhere`() {
+        world.send(zs, to: "lisi", body: "one")
         world.readsWait = true
         let lisi = reader("lisi")
-        world.send(zs, to: "lisi", body: "one")
         world.drop(lisi)
         world.read()
         let second = reader("lisi")

@@ -41,6 +41,11 @@ private final class RandomMessages {
     private var written: [String: Written] = [:]
     /// What each connection was sent and has not taken, in order.
     private var untaken: [ConnectionID: [(id: MessageID, body: String)]] = [:]
+    /// What each connection was ever sent.
+    private var received: [ConnectionID: Set<String>] = [:]
+    /// What was taken of each account, and which connections that were there have still to be sent
+    /// it.
+    private var owed: [String: [MessageID: (body: String, to: Set<ConnectionID>)]] = [:]
     /// By body.
     private var ids: [String: MessageID] = [:]
     private var looked: [ConnectionID: Int] = [:]
@@ -174,6 +179,9 @@ private final class RandomMessages {
     }
 
     private func forget(_ connection: ConnectionID) {
+        if let account = readers[connection]?.account {
+            for id in owed[account, default: [:]].keys { noteSent(id, of: account, connection) }
+        }
         readers[connection] = nil
         untaken[connection] = nil
     }
@@ -188,14 +196,48 @@ private final class RandomMessages {
         let account = pick(names)
         world.discard(world.appServer(), account)
         for body in written.keys { written[body]?.done.insert(account) }
+        owed[account] = nil
+    }
+
+    /// The other sessions are still sent what a connection takes, unless they have it.
+    private func noteTaken(_ bodies: [String], by connection: ConnectionID) {
+        guard let reader = readers[connection] else { return }
+        let others = readers.filter {
+            $0.key != connection && $0.value.account == reader.account && isForAll($0.value)
+        }
+        for body in bodies {
+            guard let id = ids[body], let message = written[body],
+                written[body]?.done.insert(reader.account).inserted == true
+            else { continue }
+            // What has expired waits no longer, so no session is owed it.
+            guard message.device == nil, message.expires > world.elapsed else { continue }
+            let missing = others.keys.filter { received[$0]?.contains(body) != true }
+            guard !missing.isEmpty else { continue }
+            owed[reader.account, default: [:]][id] = (body, Set(missing))
+        }
+        let ids = owed[reader.account, default: [:]].keys.sorted()
+        for id in ids.dropLast(12) { owed[reader.account]?[id] = nil }
+    }
+
+    private func isForAll(_ reader: (account: String, device: String)) -> Bool {
+        guard let account = world.find(reader.account) else { return false }
+        return world.withEngine { engine in
+            engine.session(of: account, on: Array(reader.device.utf8))
+                .map { engine.takesAny($0) } ?? false
+        }
+    }
+
+    private func noteSent(_ id: MessageID, of account: String, _ connection: ConnectionID) {
+        owed[account]?[id]?.to.remove(connection)
+        if owed[account]?[id]?.to.isEmpty == true { owed[account]?[id] = nil }
     }
 
     private func take() {
-        guard let connection = anyReader, let reader = readers[connection],
+        guard let connection = anyReader, readers[connection] != nil,
             let sent = untaken[connection], !sent.isEmpty
         else { return }
         let place = Int.random(in: sent.indices, using: &random)
-        for (_, body) in sent[...place] { written[body]?.done.insert(reader.account) }
+        noteTaken(sent[...place].map(\.body), by: connection)
         untaken[connection] = Array(sent[(place + 1)...])
         world.handle(.take(sent[place].id), from: connection)
     }
@@ -230,10 +272,15 @@ private final class RandomMessages {
         expect(
             message.device == nil || message.device == reader.device,
             "\(place): \(body) is for another device")
-        expect(!message.done.contains(reader.account), "\(place): \(body) was taken")
-        expect(message.expires > world.elapsed, "\(place): \(body) has expired")
+        let isOwed = owed[reader.account]?[id]?.to.contains(connection) == true
+        expect(!message.done.contains(reader.account) || isOwed, "\(place): \(body) was taken")
+        expect(message.expires > world.elapsed || isOwed, "\(place): \(body) has expired")
         expect(ids[body] ?? id == id, "\(place): \(body) has two numbers")
         ids[body] = id
+        noteSent(id, of: reader.account, connection)
+        expect(
+            received[connection, default: []].insert(body).inserted,
+            "\(place): \(body) was sent twice")
         if let last = lastSent[connection], !mayGoBack.contains(connection) {
             expect(last < id, "\(place): \(body) is out of order")
         }
@@ -286,6 +333,8 @@ private final class RandomMessages {
     /// In the end everything is stored, read and taken.
     func takeEverything(_ place: String) {
         while !pending.isEmpty { settle() }
+        takeWhatIsSent(place)
+        checkOwed(place)
         handOverEverything(place)
         for name in names {
             for device in devices {
@@ -298,19 +347,7 @@ private final class RandomMessages {
                 mayGoBack.insert(connection)
             }
         }
-        for _ in 0..<400 where isRight {
-            world.pass(milliseconds: 10)
-            while !world.messages.reads.isEmpty { world.read() }
-            check(place)
-            for (connection, reader) in readers {
-                guard let last = untaken[connection]?.last else { continue }
-                for (_, body) in untaken[connection] ?? [] {
-                    written[body]?.done.insert(reader.account)
-                }
-                untaken[connection] = []
-                world.handle(.take(last.id), from: connection)
-            }
-        }
+        takeWhatIsSent(place)
         for (body, message) in written where message.expires > world.elapsed {
             expect(message.recipients.isSubset(of: message.done), "\(place): \(body) still waits")
         }
@@ -318,6 +355,37 @@ private final class RandomMessages {
             guard let account = world.find(name) else { continue }
             let left = world.withEngine { $0.inboxes[account].messages.count }
             expect(left == 0, "\(place): \(left) wait for \(name)")
+        }
+    }
+
+    private func takeWhatIsSent(_ place: String) {
+        for _ in 0..<400 where isRight {
+            world.pass(milliseconds: 10)
+            while !world.messages.reads.isEmpty { world.read() }
+            check(place)
+            for connection in readers.keys {
+                guard let last = untaken[connection]?.last else { continue }
+                noteTaken((untaken[connection] ?? []).map(\.body), by: connection)
+                untaken[connection] = []
+                world.handle(.take(last.id), from: connection)
+            }
+        }
+    }
+
+    /// Who was there when another took a message was sent it, unless its priority has fallen.
+    private func checkOwed(_ place: String) {
+        for (_, messages) in owed {
+            for (body, connections) in messages.values {
+                for connection in connections {
+                    guard let reader = readers[connection], isForAll(reader) else { continue }
+                    expect(false, "\(place): \(body) was not sent to \(reader.device)")
+                }
+            }
+        }
+        for (name, messages) in owed {
+            guard let account = world.find(name) else { continue }
+            let keys = world.withEngine { $0.owed[account].map(\.message.key.message) }
+            expect(keys == messages.keys.sorted(), "\(place): what is owed to \(name)")
         }
     }
 

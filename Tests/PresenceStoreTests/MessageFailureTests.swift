@@ -149,6 +149,21 @@ import Testing
         #expect(try storedContents() == [2])
     }
 
+    @Test func `messages that were taken while the disk fails are taken later`() throws {
+        let store = try start()
+        _ = try store.write(put(1), put(2), put(3), into: outcomes)
+        faults.fail(.commit, code: 13)
+        store.writeLazily(
+            .takeMessages([key(1, 0), key(2, 0), key(2, 1)]), .removeMessages([key(2, 1)]))
+        _ = try read([], from: store)
+        #expect(store.counters.retained == 3)
+        _ = try store.write(.reserveSequence(upTo: 1), into: outcomes)
+        store.stop()
+        let rows = try Contents(of: directory.data).messages
+        #expect(rows.filter { $0.expires == 0 }.map(\.id) == [1, 2])
+        #expect(rows.map(\.id) == [1, 1, 2, 3, 3])
+    }
+
     @Test func `removals that a stop loses are counted, and their messages stay`() throws {
         let store = try start()
         _ = try store.write(put(1), put(2), into: outcomes)

@@ -108,6 +108,26 @@ import Testing
         #expect(try storedContents() == [2])
     }
 
+    @Test func `that one session has taken keep their contents, until the next start`() throws {
+        let store = try start()
+        _ = try store.write(
+            .putMessage(content(1), recipients: recipients(1, "al", "bob")),
+            .putMessage(content(2), recipients: recipients(2, "al")),
+            .takeMessages([key(1), key(2), key(2, 9), key(77)]), into: outcomes)
+        #expect(
+            try read(1, 2, from: store) == .messages(.success([content(1), content(2)])))
+        _ = try store.write(.removeMessages([key(1, 1)]), into: outcomes)
+        #expect(try read(1, from: store) == .messages(.success([content(1)])))
+        _ = try store.write(.removeMessages([key(1)]), into: outcomes)
+        #expect(try read(1, 2, from: store) == .messages(.success([content(2)])))
+        store.stop()
+        #expect(try loadedMessages().map(\.expires) == [0], "the engine leaves it out")
+        let again = try start()
+        _ = try again.write(.removeExpired(before: 1), into: outcomes)
+        again.stop()
+        #expect(try storedContents() == [])
+    }
+
     @Test func `of a removal that is submitted after the put are gone`() throws {
         let store = try start()
         store.submit([
@@ -147,6 +167,7 @@ import Testing
 
     @Test func `that are removed lazily wait for others`() {
         #expect(Submission(write: .removeMessages([key(1)])).canWait)
+        #expect(Submission(write: .takeMessages([key(1)])).canWait)
         #expect(!Submission(ticket: 1, write: .removeMessages([key(1)])).canWait)
     }
 

@@ -162,8 +162,8 @@ private struct Model {
             contents.devices[key] = nil
         case .reserveSequence(let upTo):
             contents.sequence = max(contents.sequence ?? upTo, upTo)
-        case .putCredential, .removeCredential, .putMessage, .removeMessages, .handOver,
-            .putCard, .removeCard:
+        case .putCredential, .removeCredential, .putMessage, .takeMessages, .removeMessages,
+            .handOver, .putCard, .removeCard:
             preconditionFailure("not in this test")
         case .putSession, .updateSession, .removeSession, .removeExpired:
             preconditionFailure("not in this test")

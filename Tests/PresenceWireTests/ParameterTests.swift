@@ -85,11 +85,12 @@ struct Slot: CustomTestStringConvertible, Sendable {
     ]
     static let flags = [
         Slot("login", #""account":"a","device":"d","#, .pushReachable),
-        Slot("login", #""account":"a","device":"d","#, .messages),
         Slot("subscribe", #""type":1,"expiry":60,"publishers":["a"],"#, .sync),
         Slot("publish", #""type":1,"value":10000,"#, .onlineOnly),
         Slot("publish", #""type":1,"value":10000,"#, .sync),
     ]
+    /// Booleans, or objects of booleans.
+    static let choices = [Slot("login", #""account":"a","device":"d","#, .messages)]
     static let lists = [
         Slot("subscribe", #""type":1,"expiry":60,"#, .publishers),
         Slot("unsubscribe", #""type":1,"#, .publishers), Slot("subscriptions", "", .publishers),
@@ -103,6 +104,34 @@ struct Slot: CustomTestStringConvertible, Sendable {
     func `strings of another kind`(slot: Slot) {
         for value in ["null", "1", "1.5", "true", "[]", "{}", "[\"a\"]", "18446744073709551616"] {
             #expect(slot.decode(value).rejection == Rejection(.wrongType, field: slot.field))
+        }
+    }
+
+    @Test(arguments: Slot.choices)
+    func `choices of another kind`(slot: Slot) {
+        for value in [
+            "null", "0", "1", "\"true\"", "[]", "[true]", #"{"sent":null}"#, #"{"sent":1}"#,
+            #"{"sent":{}}"#,
+        ] {
+            #expect(slot.decode(value).rejection == Rejection(.wrongType, field: slot.field))
+        }
+        #expect(
+            slot.decode(#"{"sent":true,"sent":true}"#).rejection
+                == Rejection(.duplicateField, field: slot.field))
+    }
+
+    @Test func `what a session is sent of messages`() {
+        for (value, delivery) in [
+            ("true", .on), ("false", .off), ("{}", .on), (#"{"sent":false}"#, .on),
+            (#"{"sent":true}"#, .withCopies), (#"{"x":[{}],"s\u0065nt":true,"y":1}"#, .withCopies),
+        ] as [(String, Login.MessageDelivery)] {
+            let decoded = Decoded.params(
+                "login", #"{"account":"a","messages":\#(value),"device":"d"}"#)
+            guard case .login(let login) = decoded.method else {
+                Issue.record("\(value) is rejected")
+                continue
+            }
+            #expect(login.messages == delivery)
         }
     }
 

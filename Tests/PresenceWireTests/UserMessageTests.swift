@@ -130,6 +130,33 @@ import Testing
         #expect(body { _ = $0.appendMessagesBody([], limits: Limits()) } == nil)
     }
 
+    @Test func `copies say whom a message was for`() {
+        var effects = Effects()
+        for name in ["li", "w\""] {
+            effects.names.append(
+                ByteRange(start: Int32(effects.bytes.count), count: Int32(name.utf8.count)))
+            effects.bytes += Array(name.utf8)
+        }
+        var message = delivered(180)
+        message.from = Array("zs".utf8)
+        message.fromDevice = Array("phone".utf8)
+        message.ref = Array("m1".utf8)
+        func text(_ copy: MessageCopy, bytesMax: Int = 1_000) -> String? {
+            var limits = Limits()
+            limits.serverFrameBytesMax = bytesMax
+            return body { $0.appendSentBody(message, copy, in: effects, limits: limits) }
+        }
+        let start = #"{"jsonrpc":"2.0","method":"sent","params":{"sent":[{"id":"000000000005M""#
+        let rest = #","fromDevice":"phone","time":0,"body":"x","ref":"m1"}]"#
+        let copy = MessageCopy(recipients: 0..<2, device: nil, missedCount: 0)
+        #expect(text(copy) == start + #","to":["li","w\""]"# + rest + "}}")
+        #expect(text(copy, bytesMax: 140) == start + rest + "}}", "too long with the recipients")
+        let toDevice = MessageCopy(
+            recipients: 0..<1, device: ByteRange(start: 0, count: 2), missedCount: 3)
+        #expect(
+            text(toDevice) == start + #","to":["li"],"device":"li""# + rest + #","missed":3}}"#)
+    }
+
     @Test func `more messages than a frame holds are split`() throws {
         let all = (0..<20).map { delivered($0) }
         let whole = body { _ = $0.appendMessagesBody(all[...], limits: Limits()) } ?? ""

@@ -127,6 +127,10 @@ final class MessageLedger {
         noteAsked(bodies(for: account), by: account)
     }
 
+    /// Whether an app server has asked to discard what waits for an account since the last quiet
+    /// time.
+    func isDiscarding(_ account: String) -> Bool { discarding.contains(account) }
+
     /// An account has asked to take them, or an app server to discard them.
     func noteAsked(_ bodies: some Sequence<String>, by account: String) {
         for body in bodies { entries[body]?.perhapsDone.insert(account) }
@@ -141,7 +145,9 @@ final class MessageLedger {
     func fault(
         _ body: String, id: String, to account: String, _ device: String, opened: Int
     ) -> String? {
-        if let fault = fault(body, id: id, of: account, since: opened) { return fault }
+        if let fault = fault(body, id: id, of: account, since: opened, by: .session) {
+            return fault
+        }
         guard let entry = entries[body] else { return nil }
         guard entry.device == nil || entry.device == device else { return "\(body): the device" }
         if let preferred = entry.preferred, preferred != device {
@@ -150,9 +156,14 @@ final class MessageLedger {
         return nil
     }
 
+    /// What a message is for: a session that was there when it was taken may still be sent it.
+    enum Listener { case session, pusher }
+
     /// What is wrong with a message that waits for an account, as somebody is told who has begun to
     /// listen at `begun`.
-    func fault(_ body: String, id: String, of account: String, since begun: Int) -> String? {
+    func fault(
+        _ body: String, id: String, of account: String, since begun: Int, by listener: Listener
+    ) -> String? {
         guard let entry = entries[body] else { return "\(body) was never sent" }
         guard entry.recipients.contains(account) else { return "\(body) is for others" }
         guard entry.outcome != .rejected else { return "\(body) was rejected" }
@@ -162,7 +173,9 @@ final class MessageLedger {
         if let before = ids[body], before != id { return "\(body) was \(before) and is \(id)" }
         ids[body] = id
         // What was on its way to a connection when another took it may still arrive.
-        if let done = entry.done[account], done < max(begun, durableUpTo) {
+        if let done = entry.done[account] {
+            let known = listener == .session ? begun : max(begun, durableUpTo)
+            guard done < known else { return nil }
             return "\(body) was taken"
         }
         if let restedAt, let expires = entry.answeredExpiry, expires < restedAt {

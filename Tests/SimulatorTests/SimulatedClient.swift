@@ -72,6 +72,7 @@ final class SimulatedClient: SimulatedPeer {
     var isReader: Bool { role != .device }
 
     override var takesAnyMessage: Bool { readingSince != nil && !hasSetPriority }
+    override var hasRoom: Bool { untaken.count < 40 }
 
     override var isWaiting: Bool { !asked.isEmpty }
 
@@ -310,7 +311,7 @@ final class SimulatedClient: SimulatedPeer {
         let disorder = order.fault(
             id, ledger.entries[body], on: device, takesAll: !hasSetPriority)
         if let disorder { violations.append(disorder) }
-        if untaken.contains(where: { $0.id == id }) { violations.append("\(body) comes twice") }
+        noteSent(body)
         untaken.append((id, body))
     }
 

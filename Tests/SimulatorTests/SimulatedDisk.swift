@@ -155,6 +155,8 @@ final class SimulatedDisk: Persistence {
             for row in recipients {
                 durable.messages[MessageKey(id: row.id, place: row.place)] = row
             }
+        case .takeMessages(let keys):
+            for key in keys { durable.messages[key]?.expires = 0 }
         case .removeMessages(let keys):
             for key in keys { durable.messages[key] = nil }
             removeUnusedContents()

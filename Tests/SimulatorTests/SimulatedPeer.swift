@@ -20,6 +20,8 @@ class SimulatedPeer {
     /// Since when its session is sent messages, by the ledger of messages; nil: it is not, as far
     /// as it knows.
     var readingSince: Int?
+    /// The bodies of the messages that its session was sent.
+    private var sent: Set<String> = []
     /// When it was last asked to change its availability, by the ledger of messages.
     var lastShow = 0
     /// When the service last got something from it.
@@ -53,6 +55,9 @@ class SimulatedPeer {
     /// Whether its session certainly is sent messages that are for any device.
     var takesAnyMessage: Bool { false }
 
+    /// Whether what its session was sent and has not taken certainly leaves room for more.
+    var hasRoom: Bool { true }
+
     /// What it sends while it has nothing to say.
     var signOfLife: [UInt8] { [0, 0, 0, 0] }
 
@@ -68,10 +73,19 @@ class SimulatedPeer {
         stream = nil
         tokenEnds = nil
         readingSince = nil
+        sent = []
         isLoggedIn = false
         isDead = false
         isStalled = false
     }
+
+    /// Its session is sent a message.
+    func noteSent(_ body: String) {
+        if !sent.insert(body).inserted { violations.append("\(body) comes twice") }
+    }
+
+    /// Whether its session was sent a message.
+    func wasSent(_ body: String) -> Bool { sent.contains(body) }
 
     /// Notes that something has happened that a run should meet.
     func meet(_ what: String) { met[what, default: 0] += 1 }

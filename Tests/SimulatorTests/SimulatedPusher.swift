@@ -122,7 +122,11 @@ struct SimulatedPusher {
         var key: String { "\(body) \(account)" }
 
         func fault(_ ledger: MessageLedger, since begun: Int) -> String? {
-            if let fault = ledger.fault(body, id: id, of: account, since: begun) { return fault }
+            if let fault = ledger.fault(
+                body, id: id, of: account, since: begun, by: .pusher)
+            {
+                return fault
+            }
             if waiting < 1 { return "\(key): \(waiting) wait" }
             if let device = ledger.entries[body]?.device, devices != [device] {
                 return "\(key) may be pushed to \(devices)"

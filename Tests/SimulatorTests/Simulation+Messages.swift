@@ -54,6 +54,7 @@ extension Simulation {
                 continue
             }
             let body = String(decoding: content.body, as: UTF8.self)
+            guard row.expires > 0 else { continue }
             waiting[body, default: []].insert(String(decoding: row.account, as: UTF8.self))
         }
         for (body, entry) in messageLedger.entries {
@@ -75,12 +76,34 @@ extension Simulation {
         for client in clients { checkMessages(of: client, waiting) }
         for client in xmppClients { checkMessages(of: client, waiting) }
         let known = service.hub.host.engine.messages
-        if known.waiting != disk.durable.messages.count {
-            violation("\(known.waiting) messages wait, \(disk.durable.messages.count) are stored")
+        let stored = disk.durable.messages.values.filter { $0.expires > 0 }
+        if known.waiting != stored.count {
+            violation("\(known.waiting) messages wait, \(stored.count) are stored")
+        }
+        // Those of before a crash may still be there.
+        if known.owed > disk.durable.messages.count - stored.count {
+            violation("\(known.owed) messages are to be sent, and fewer are stored")
+        }
+        // Unless it has left too many.
+        if known.missed == 0 {
+            for body in messageLedger.recent { checkEverySession(isSent: body) }
         }
         checkUndelivered()
         checkDetours()
         messageLedger.rest(wall: hasClockJumped ? nil : network.wallMilliseconds)
+    }
+
+    /// Every session that was there when a message came was sent it, whichever has taken it.
+    private func checkEverySession(isSent body: String) {
+        guard let entry = messageLedger.entries[body], entry.outcome.isStored, isInForce(entry),
+            entry.preferred == nil
+        else { return }
+        for presence in entry.present where isThere(presence) && presence.peer.hasRoom {
+            guard !messageLedger.isDiscarding(presence.account) else { continue }
+            if !presence.peer.wasSent(body) {
+                violation("\(presence.peer.name) was there and was not sent \(body)")
+            }
+        }
     }
 
     private func isInForce(_ entry: MessageLedger.Entry) -> Bool {

@@ -37,7 +37,8 @@ extension Simulation {
         let share = service.hub.host.engine.undelivered(
             after: 0, countMax: .max, bytesMax: .max, at: start)
         let told = share.messages.map { Int64(clamping: $0.handOver.number) }
-        let stored = disk.durable.messages.values.map(\.handOver).filter { $0 > 0 }.sorted()
+        let stored = disk.durable.messages.values.filter { $0.expires > 0 }.map(\.handOver)
+            .filter { $0 > 0 }.sorted()
         if told != stored { violation("undelivered is \(told), stored \(stored)") }
         disk.handOvers.faults.forEach { violation($0) }
         for client in clients where client.role == .pusher { checkHasRead(client) }
@@ -47,7 +48,7 @@ extension Simulation {
     private func checkHasRead(_ client: SimulatedClient) {
         guard client.stream != nil, client.isLoggedIn, !client.isDead, client.pusher.isReading
         else { return }
-        for row in disk.durable.messages.values where row.handOver > 0 {
+        for row in disk.durable.messages.values where row.handOver > 0 && row.expires > 0 {
             let content = disk.durable.contents[row.id]
             let body = String(decoding: content?.body ?? [], as: UTF8.self)
             let account = String(decoding: row.account, as: UTF8.self)
@@ -78,7 +79,7 @@ extension Simulation {
     }
 
     /// Whether a client is still what it was when a message was sent.
-    private func isThere(_ presence: MessageLedger.Presence) -> Bool {
+    func isThere(_ presence: MessageLedger.Presence) -> Bool {
         presence.peer.readingSince == presence.since && presence.peer.stream != nil
             && !presence.peer.isDead && presence.peer.lastShow == presence.shown
     }

@@ -58,6 +58,27 @@ class Messages(Served, unittest.TestCase):
                  "xmlns='http://jabber.org/protocol/chatstates'/></message>")
         self.assertIn("from='amy@localhost/d1' to='bob@localhost/d1'", bob.until("<composing"))
 
+    def test_what_is_sent_later_does_not_overtake_a_text(self):
+        """RFC 6120, section 10.1: a text is stored first, and still comes first."""
+        una, ugo = self.stream("una"), self.stream("ugo")
+        self.heard(ugo, "here")
+        for number in range(10):
+            una.send("<message to='ugo@localhost' type='chat'><body>text-%d</body></message>"
+                     "<message to='ugo@localhost' type='chat'><composing id='c%d' "
+                     "xmlns='http://jabber.org/protocol/chatstates'/></message>"
+                     "<presence to='ugo@localhost'><status>p%d</status></presence>"
+                     "<iq to='ugo@localhost/d1' type='get' id='q%d'><query xmlns='jabber:iq:version'/></iq>"
+                     % ((number,) * 4))
+        una.send("<message to='ugo@localhost' type='chat'><body>last</body></message></stream:stream>")
+        said = ugo.until("type='unavailable'")
+        found = re.findall("text-[0-9]|last|composing id=.c[0-9]|>p[0-9]|id='[^']*q[0-9]'|unavailable", said)
+        places = {word: at for at, word in enumerate(found)}
+        for number in range(10):
+            text = places["text-%d" % number]
+            for later in (">p%d" % number, "composing id='c%d" % number):
+                self.assertLess(text, places.get(later, text + 1), found)
+        self.assertEqual(found[-2:], ["last", "unavailable"], found)
+
     def test_one_that_is_offline_gets_it_later(self):
         ann = self.stream("ann")
         long = "长" * 43_690

@@ -2,10 +2,10 @@
 // method is known and further parameters are given beside the body.
 //
 // It checks that the body is JSON, and lists the members of the request object, the members of
-// `params`, and the elements of the arrays in `params`. What is nested deeper is validated and
-// not listed. Texts are copied, unescaped, into memory of the caller; the tables belong to the
-// parser and are valid until its next call. Nothing is thrown, and nothing is allocated for
-// bodies within the parser's capacity.
+// `params`, the elements of the arrays in `params`, and the keys of the objects in it. What is
+// nested deeper is validated and not listed. Texts are copied, unescaped, into memory of the
+// caller; the tables belong to the parser and are valid until its next call. Nothing is thrown,
+// and nothing is allocated for bodies within the parser's capacity.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,13 +63,14 @@ typedef struct csj_member {
     int64_t integer;
     uint32_t key_count;
     csj_kind kind;
-    /// A string: its offset in the text. An array: the index of its first element.
+    /// A string: its offset in the text. An array or an object in `params`: the index of its first
+    /// element.
     uint32_t start;
-    /// A string: its bytes. An array: its elements.
+    /// A string: its bytes. An array or an object in `params`: its elements.
     uint32_t count;
 } csj_member;
 
-/// An element of an array.
+/// An element of an array, or a member of an object: the kind of its value, and its key as text.
 typedef struct csj_element {
     csj_kind kind;
     uint32_t start;

@@ -15,7 +15,7 @@ extension Engine {
         guard isShownOtherwise || self.availability(of: session) != availability else { return }
         put(availability, of: session)
         // Its priority may be such now that it is sent what is for any device.
-        fetch(for: session, into: &effects)
+        lookAgain(for: session, into: &effects)
         effects.persist(.updateSession(record(of: session, into: &effects)))
         let topic = makeTopic(.presence, of: client.account)
         let origin = deviceEntry(of: session, into: &effects)

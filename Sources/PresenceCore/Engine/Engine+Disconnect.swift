@@ -11,7 +11,7 @@ extension Engine {
         effects.items.append(.close(connection, nil))
         let caller = self.caller(of: connection)
         guard !connection.isInProcess else { return }
-        detach(connection, .logout, at: now)
+        detach(connection, .logout, at: now, into: &effects)
         guard case .client(let session, _) = caller else { return }
         endSession(
             session, value: OwnValue.logout, cause: .logout, lastSeen: now.wall, at: now,
@@ -38,7 +38,8 @@ extension Engine {
         guard isLoggedIn(connection) else { return }
         let caller = self.caller(of: connection)
         let heard = lastHeard.map { now.wall(at: $0) } ?? now.wall
-        detach(connection, end, unsentBytes: unsentBytes, lastHeard: heard, at: now)
+        detach(
+            connection, end, unsentBytes: unsentBytes, lastHeard: heard, at: now, into: &effects)
         if case .client(let session, _) = caller {
             loseConnection(
                 of: session, lastHeard: end == .silent ? heard : now.wall, at: now, into: &effects)

@@ -9,9 +9,12 @@ extension Engine {
     ) {
         let taken = readers[client.session]?.take(message) ?? []
         let device = strings.bytes(of: sessions[client.session].device)
+        let owed = oweOthers(taken, by: client)
         let removed = remove(
-            taken, for: client.account, .taken(device: device, now.wall), into: &effects)
+            taken, for: client.account, .taken(device: device, now.wall), owed: owed,
+            into: &effects)
         messageStats.taken += removed
+        if !owed.isEmpty { boundOwed(of: client.account, into: &effects) }
         effects.answer(client.connection, .taken(waiting: waitingCount(for: client.session)))
         if removed > 0 {
             fetchForSessions(of: client.account, into: &effects)
@@ -19,6 +22,53 @@ extension Engine {
             // Another session has taken them; this one has room again.
             fetch(for: client.session, into: &effects)
         }
+    }
+
+    /// Notes which other sessions are still to be sent what a session takes: those that may get it.
+    /// Returns the messages that there are any for.
+    private mutating func oweOthers(
+        _ taken: [WaitingKey], by client: ClientSession
+    ) -> Set<WaitingKey> {
+        let others = allSessions(of: client.account).filter {
+            $0 != client.session && readers[$0] != nil
+        }
+        guard !others.isEmpty else { return [] }
+        var keys: Set<WaitingKey> = []
+        for key in taken {
+            guard let message = inboxes[client.account][key] else { continue }
+            let sessions = others.filter {
+                readers[$0]?.wasSent(key) == false && mayGet(message, $0)
+            }
+            guard !sessions.isEmpty else { continue }
+            owed.insert(
+                OwedMessage(message: message.sized, sessions: sessions), for: client.account)
+            keys.insert(key)
+        }
+        return keys
+    }
+
+    /// Gives up the oldest messages that sessions of an account are still to be sent, if they have
+    /// left too many: as many as a box holds, or the window of one session if those of all accounts
+    /// have an eighth of the room for messages.
+    private mutating func boundOwed(of account: AccountHandle, into effects: inout Effects) {
+        let limits = settings.limits
+        let isShort = owed.amount.byteCount > limits.messageBytesInAllMax / 8
+        var limit = limits.messagesPerAccount
+        if isShort { limit.byteCount = min(limit.byteCount, MessageReader.windowBytes) }
+        let removed = owed.removeOldest(for: account, beyond: limit)
+        guard !removed.isEmpty else { return }
+        messageStats.missed += removed.reduce(0) { $0 + $1.sessions.count }
+        effects.persist(.removeMessages(removed.map(\.message.key)))
+    }
+
+    /// A session was sent messages, or cannot be: what no other is to be sent leaves the store.
+    mutating func forgetOwed(
+        _ messages: [WaitingKey], _ account: AccountHandle, _ session: UInt32,
+        into effects: inout Effects
+    ) {
+        guard !owed[account].isEmpty else { return }
+        let removed = owed.remove(messages, for: account, from: session)
+        if !removed.isEmpty { effects.persist(.removeMessages(removed)) }
     }
 
     /// Has all sessions of an account sent what they may get now: what has left a box may have been
@@ -37,6 +87,9 @@ extension Engine {
         let count =
             account.map { remove(messages, for: $0, .discarded(now.wall), into: &effects) } ?? 0
         messageStats.discarded += count
+        if let account, case let owed = owed.removeAll(for: account), !owed.isEmpty {
+            effects.persist(.removeMessages(owed.map(\.message.key)))
+        }
         effects.answer(connection, .discarded(count))
     }
 
@@ -52,13 +105,14 @@ extension Engine {
         handOverUntaken(of: account, at: now, into: &effects)
         let left = inboxes[account].messages.map(\.deadline).min()
         if let left { expectExpiry(ofMessagesFor: account, at: left) }
-        fetchForSessions(of: account, into: &effects)
+        for session in allSessions(of: account) { lookAgain(for: session, into: &effects) }
     }
 
-    /// Removes those that wait of these, from the store as well. Returns how many.
+    /// Removes those that wait of these, from the store as well, but the contents of those in
+    /// `owed`. Returns how many.
     mutating func remove(
         _ messages: [WaitingKey], for account: AccountHandle, _ end: MessageEnd,
-        into effects: inout Effects
+        owed: Set<WaitingKey> = [], into effects: inout Effects
     ) -> Int {
         var removed: [WaitingMessage] = []
         for key in messages {
@@ -72,7 +126,9 @@ extension Engine {
         effects.visit(removed.count * (1 + inboxes[account].messages.count))
         guard !removed.isEmpty else { return 0 }
         noteGone(removed)
-        effects.persist(.removeMessages(removed.map(\.key)))
+        let keys = removed.map(\.key).filter { !owed.contains($0) }
+        if !keys.isEmpty { effects.persist(.removeMessages(keys)) }
+        if !owed.isEmpty { effects.persist(.takeMessages(owed.sorted())) }
         if inboxes[account].messages.isEmpty {
             cancelInboxTimer(of: account)
             retired.append(account.index)
@@ -83,7 +139,6 @@ extension Engine {
     /// Has the box of an account looked at then, or before.
     mutating func expectExpiry(ofMessagesFor account: AccountHandle, at deadline: Mono) {
         let box = inboxes[account]
-        precondition(!box.messages.isEmpty, "a deadline of no message")
         guard box.timer == .none || deadline < box.deadline else { return }
         var timer = box.timer
         if timer == .none {
@@ -95,7 +150,7 @@ extension Engine {
         inboxes.update(account) { ($0.timer, $0.deadline) = (timer, deadline) }
     }
 
-    private mutating func cancelInboxTimer(of account: AccountHandle) {
+    mutating func cancelInboxTimer(of account: AccountHandle) {
         let timer = inboxes[account].timer
         guard timer != .none else { return }
         wheel.cancel(timer)
@@ -137,6 +192,8 @@ extension Engine {
         stats.waiting = waiting.count
         stats.waitingBytes = waiting.byteCount
         stats.inboxes = inboxes.boxes.count
+        stats.owed = owed.amount.count
+        stats.owedBytes = owed.amount.byteCount
         return stats
     }
 }

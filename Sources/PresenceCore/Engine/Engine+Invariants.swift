@@ -67,9 +67,10 @@ extension Engine {
         for number in inboxes.boxes.keys {
             precondition(names.contains(number), "forgotten, and messages wait for it")
         }
-        for session in readers.keys {
+        for session in Array(readers.keys) + copyReaders.keys {
             precondition(connectionID(of: session) != nil, "a reader without a connection")
         }
+        owed.checkInvariants { readers[$0] != nil && sessions[$0].account == $1 }
     }
 
     /// Only sessions of XMPP clients have presented themselves to addresses.

@@ -89,7 +89,7 @@ extension Engine {
         _ session: UInt32, _ login: Login, at now: Moment, into effects: inout Effects
     ) {
         if let old = connectionID(of: session) {
-            detach(old, .replaced, at: now)
+            detach(old, .replaced, at: now, into: &effects)
             effects.items.append(.close(old, .replaced))
         }
         strings.remove(sessions[session].address)

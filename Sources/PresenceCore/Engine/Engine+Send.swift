@@ -60,7 +60,7 @@ extension Engine {
             message: message, connection: request.connection, sender: sender?.index ?? none,
             requested: now, expiry: now.expiry(afterSeconds: send.expirySeconds), amount: amount,
             recipients: recipients, passedOver: admitted.count - recipients.count,
-            isOfAppServer: !isClient,
+            isByLabels: isByLabels, isOfAppServer: !isClient,
             accounts: hold(accounts[0], accounts.dropFirst() + (sender.map { [$0] } ?? [])))
         let record = record(
             of: pending, send, texts, senderDevice: deviceName(of: request, into: &effects),
@@ -195,8 +195,11 @@ extension Engine {
     // MARK: What the store says
 
     /// A message is durable: it waits, and sessions are sent it.
-    mutating func applySend(_ send: PendingSend, at now: Moment, into effects: inout Effects) {
+    mutating func applySend(
+        _ send: PendingSend, under ticket: Ticket, at now: Moment, into effects: inout Effects
+    ) {
         var reached = 0
+        let start = effects.receivers.count
         for (place, recipient) in send.recipients.enumerated() {
             let (device, isPreference) = device(of: recipient)
             let message = WaitingMessage(
@@ -210,8 +213,16 @@ extension Engine {
             if let handOver = recipient.handOver {
                 noteHandOver(handOver, of: message.key, for: recipient.account)
             }
-            if fetchForReaders(of: recipient.account, message, into: &effects) { reached += 1 }
+            // It may have expired while it waited for the store.
+            guard now.mono < message.expires else { continue }
+            if offer(message, to: recipient.account, into: &effects) { reached += 1 }
         }
+        // Before the answer: what the sender asks for next comes after it.
+        if effects.receivers.count > start {
+            effects.items.append(
+                .message(ticket, receivers: start..<effects.receivers.count))
+        }
+        copy(send, under: ticket, into: &effects)
         effects.answer(
             send.connection,
             .sent(

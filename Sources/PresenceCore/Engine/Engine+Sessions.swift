@@ -75,7 +75,7 @@ extension Engine {
     /// Forgets a connection; its session, if it has one, remains without a connection.
     mutating func detach(
         _ connection: ConnectionID, _ end: ConnectionEnd, unsentBytes: Int = 0,
-        lastHeard: Wall? = nil, at now: Moment
+        lastHeard: Wall? = nil, at now: Moment, into effects: inout Effects
     ) {
         let slot = Int(connection.slot)
         if case .client(let session) = connections[slot].peer {
@@ -85,7 +85,7 @@ extension Engine {
             links[Int(session)].connection = none
             links[Int(session)].cursor = .complete
             dropConflation(of: session)
-            endReading(session, at: now)
+            endReading(session, at: now, into: &effects)
             stats.sessionsConnected -= 1
         } else {
             stats.appServers -= 1
@@ -113,6 +113,8 @@ extension Engine {
         tallies.leave(before)
         tallies.enter(phase)
         sessions[session].phase = phase
+        // It may get other messages now.
+        readers[session]?.lookAgain()
     }
 
     /// Has the current phase of a session end then.
@@ -136,7 +138,7 @@ extension Engine {
     ) {
         guard let connection = connectionID(of: session) else { return }
         sessions[session].lastHeard = now.wall
-        detach(connection, end, at: now)
+        detach(connection, end, at: now, into: &effects)
         effects.items.append(.close(connection, reason))
     }
 

@@ -69,6 +69,10 @@ public struct Engine: ~Copyable {
     var inboxes = Inboxes()
     /// What sessions have been sent of them; by session, of those that asked for messages.
     var readers: [UInt32: MessageReader] = [:]
+    /// Messages that were taken and that other sessions are still to be sent.
+    var owed = OwedMessages()
+    /// Sessions that are sent copies of what their accounts send; by session.
+    var copyReaders: [UInt32: CopyReader] = [:]
     /// What strangers have recently sent each account, all of them together.
     var strangerPaces = TokenBuckets<HistoryAccount>(countMax: 65_536)
     /// Messages that wait for the store.

@@ -82,7 +82,7 @@ extension Engine {
         sequence.note(now.mono)
         forgetRetired(after: effects)
         if let send = sendsInFlight.take(ticket) {
-            applySend(send, at: now, into: &effects)
+            applySend(send, under: ticket, at: now, into: &effects)
             return reserveSequence(into: &effects)
         }
         if let handOver = undelivered.take(ticket) { return applyHandOver(handOver) }

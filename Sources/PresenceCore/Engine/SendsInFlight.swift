@@ -32,6 +32,8 @@ struct PendingSend {
     let recipients: [Recipient]
     /// Devices that do not get it, since the boxes of their accounts are full.
     let passedOver: Int
+    /// Whether its devices were selected by their labels.
+    let isByLabels: Bool
     /// Whether the peer may know how many were reached.
     let isOfAppServer: Bool
     let accounts: HeldAccounts

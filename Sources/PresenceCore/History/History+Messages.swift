@@ -106,13 +106,13 @@ extension History {
 
     /// Records that a message was handed over.
     mutating func noteHandOver(_ reason: UndeliveredReason, of key: WaitingKey) {
-        guard let place = place(of: key) else { return }
+        guard let place = place(of: key), messages[place].fate == .waiting else { return }
         messages[place].noteHandOver(reason)
     }
 
     /// Records how a message has left its box.
     mutating func note(_ end: MessageEnd, of key: WaitingKey) {
-        guard let place = place(of: key) else { return }
+        guard let place = place(of: key), messages[place].fate == .waiting else { return }
         switch end {
         case .taken(let name, let time):
             messages[place].end(.taken, on: devices.insert(name.span), at: time)
@@ -122,7 +122,7 @@ extension History {
         }
     }
 
-    /// The place of a message that waits, if it is still in the ring. O(log d), if d entries are
+    /// The place of a message, if it is still in the ring. O(log d), if d entries are
     /// newer: most messages are taken at once.
     private func place(of key: WaitingKey) -> Int? {
         let places = messages.places
@@ -135,9 +135,7 @@ extension History {
         }
         let rest = max(places.lowerBound, end - step)..<end
         let place = rest.partitionPoint { messages[$0].isBefore(key) }
-        guard place < messages.end, messages[place].isOf(key), messages[place].fate == .waiting
-        else { return nil }
-        return place
+        return place < messages.end && messages[place].isOf(key) ? place : nil
     }
 
     /// Since when all messages are known. Those that waited at startup are among them.

@@ -169,6 +169,6 @@ struct Inbox {
             precondition(timer == .none || deadline <= message.deadline, "a deadline too late")
         }
         precondition(sum == amount && strangers == ofStrangers, "a box miscounted")
-        precondition(messages.isEmpty == (timer == .none), "messages and their deadline")
+        precondition(messages.isEmpty || timer != .none, "messages without a deadline")
     }
 }

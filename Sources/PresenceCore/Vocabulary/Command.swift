@@ -273,6 +273,8 @@ public struct Login: Hashable, Sendable {
     public enum MessageDelivery: UInt8, Sendable {
         case off
         case on
+        /// And copies of what the account sends elsewhere.
+        case withCopies
     }
 
     /// Whether others see a session from its beginning.

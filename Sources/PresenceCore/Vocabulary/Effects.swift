@@ -42,6 +42,8 @@ public struct Effects: Sendable {
     /// Entries of tables that the engine has visited in loops that a request can make long, also if
     /// they are no part of the output. An entry takes some 25 ns.
     public private(set) var visits = 0
+    /// What `Effect.copy` refers to.
+    public var copies: [MessageCopy] = []
 
     /// An empty buffer.
     public init() {}
@@ -98,6 +100,7 @@ public struct Effects: Sendable {
         directed.clear()
         messages.clear()
         visits = 0
+        copies.clear()
     }
 }
 
@@ -135,6 +138,12 @@ public enum Effect: Hashable, Sendable {
     /// Read the contents of these messages, then say so by `handOut` or `fetchFailed`: they are
     /// to be sent to the connection.
     case fetch(ConnectionID, messages: Range<Int>)
+    /// Send the message that was stored under the ticket to every connection in
+    /// `receivers[range]`, for which it is. Never left out.
+    case message(Ticket, receivers: Range<Int>)
+    /// Send a copy of that message, `copies[index]`, to every connection in `receivers[range]`,
+    /// whose account has sent it. Say so by `missedCopies` for those that do not keep up.
+    case copy(Ticket, index: Int, receivers: Range<Int>)
     /// Close the connection; `nil` if it knows why.
     case close(ConnectionID, CloseReason?)
 }
@@ -202,8 +211,11 @@ public enum Record: Hashable, Sendable {
     case removeDevice(account: AccountHandle, device: ByteRange)
     /// A message for all its recipients.
     case putMessage(MessageRecord)
-    /// Messages that wait no longer.
+    /// Messages that wait no longer, and that no session is to be sent.
     case removeMessages([WaitingKey])
+    /// Messages that wait no longer, and that sessions are still to be sent: their contents are
+    /// kept until `removeMessages`, and at most until the next start.
+    case takeMessages([WaitingKey])
     /// Messages that wait are handed over. Always has a ticket.
     case handOver([HandOverRecord])
     /// Every `seq` and session ordinal up to this one may have been used.

@@ -200,8 +200,18 @@ public struct MessageStats: Hashable, Sendable {
     public var stored = 0
     /// Messages that were sent to sessions.
     public var sent = 0
-    /// Messages that were taken.
+    /// Messages that were taken, by the first session.
     public var taken = 0
+    /// Messages that were taken and that other sessions are still to be sent.
+    public var owed = 0
+    /// What they count for in limits on bytes.
+    public var owedBytes = 0
+    /// Messages that a session was not sent since it had left too many, each once for each session.
+    public var missed = 0
+    /// Copies of messages for other sessions of their senders.
+    public var copies = 0
+    /// Those of them that were left out since a session did not keep up.
+    public var copiesMissed = 0
     /// Messages that have expired.
     public var expired = 0
     /// Messages that app servers have discarded.

@@ -93,6 +93,12 @@ extension ConnectionLoop where Link: ~Copyable {
                 part, of: shared.stanzas, seq, of: topic, to: receivers, at: now.mono)
         case .deliverAlways(let body):
             clients.deliverAll(Array(shared.bytes[shared.range(of: body)]), to: receivers)
+        case .copy(let body, let missedCount):
+            let range = shared.range(of: body)
+            clients.budget.spendDelivery(byteCount: range.count, receivers: receivers.count)
+            clients.deliverCopy(
+                shared.bytes.span.extracting(range), missedCount: missedCount, to: receivers,
+                at: now.mono)
         case .messages(let stanzas, let last):
             clients.deliverMessages(stanzas, last: last, of: shared, to: receivers)
         case .direct(let stanzas, let delivery):

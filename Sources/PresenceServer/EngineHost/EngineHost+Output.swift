@@ -95,15 +95,24 @@ extension EngineHost {
             direct(index, to: receivers, at: now.mono)
         case .fetch(let connection, let messages):
             fetch(messages, for: connection)
+        case .message(let ticket, let receivers):
+            handOut(ticket, to: receivers, at: now.wall)
+        case .copy(let ticket, let index, let receivers):
+            sendCopy(index, of: ticket, to: receivers)
         case .persist(let ticket, let index):
-            let record = output.shared.effects.records[index]
-            if case .removeAccount(let account) = record { forgetCard(of: name(account)) }
-            submissions.append(
-                Submission(ticket: ticket.map { StoreTicket($0.number) }, write: write(for: record))
-            )
+            persist(output.shared.effects.records[index], ticket)
         case .close(let connection, let reason):
             output.append(.close(reason, retryAfterSeconds: nil), for: connection)
         }
+    }
+
+    private mutating func persist(_ record: Record, _ ticket: Ticket?) {
+        if case .removeAccount(let account) = record { forgetCard(of: name(account)) }
+        let write = write(for: record)
+        if let ticket, case .putMessage(let content, _) = write {
+            messagesInFlight[ticket.number] = content
+        }
+        submissions.append(Submission(ticket: ticket.map { StoreTicket($0.number) }, write: write))
     }
 
     // MARK: Stalled loops

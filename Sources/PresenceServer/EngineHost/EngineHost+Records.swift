@@ -53,9 +53,8 @@ extension EngineHost {
             return .removeDevice(account: name(account), device: bytes(device))
         case .putMessage(let message):
             return .putMessage(content(of: message), recipients: rows(of: message))
-        case .removeMessages(let keys):
-            return .removeMessages(
-                keys.map { MessageKey(id: Int64(clamping: $0.message.number), place: $0.place) })
+        case .removeMessages(let keys): return .removeMessages(keys.map { row($0) })
+        case .takeMessages(let keys): return .takeMessages(keys.map { row($0) })
         case .handOver(let records):
             return .handOver(records.map { row($0) })
         case .reserveSequence(let end):
@@ -92,10 +91,13 @@ extension EngineHost {
         return row
     }
 
+    private func row(_ key: WaitingKey) -> MessageKey {
+        MessageKey(id: Int64(clamping: key.message.number), place: key.place)
+    }
+
     private func row(_ record: HandOverRecord) -> HandOverRow {
         HandOverRow(
-            key: MessageKey(
-                id: Int64(clamping: record.key.message.number), place: record.key.place),
+            key: row(record.key),
             number: Int64(clamping: record.handOver.number), why: record.handOver.reason.rawValue)
     }
 

@@ -84,6 +84,8 @@ extension EngineHost {
             memory.noteActivity()
         case .missed(let connection, let topic, let seq):
             engine.missed(topic, seq: seq, by: connection, at: now.wall)
+        case .missedCopies(let connection, let count):
+            engine.missedCopies(count, by: connection)
         case .drained(let connection):
             drained(connection, at: now)
         case .lost(let lost):

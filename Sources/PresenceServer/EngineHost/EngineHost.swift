@@ -51,6 +51,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var cards = Cards()
     /// Contents of messages that are being read.
     var messageReads = StoreReads<[MessageID]>()
+    /// Contents of messages that wait for the store, by the number of the ticket; the engine bounds
+    /// them. They are handed out from here.
+    var messagesInFlight: [UInt64: MessageContentRow] = [:]
     /// Failed logins of each network.
     var failedLogins: NetworkBuckets
     /// The feed, while it has readers or had one recently.
@@ -279,6 +282,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     mutating func report(_ outcome: Outcome, at now: Moment) {
         note(outcome, at: now)
         sort(at: now)
+        guard outcome.ticket.kind == .engine, !messagesInFlight.isEmpty else { return }
+        messagesInFlight[outcome.ticket.number] = nil
     }
 
     /// Passes the results of reads to the requests that wait for them.

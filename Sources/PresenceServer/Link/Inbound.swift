@@ -98,6 +98,8 @@ enum InboundItem: Sendable {
     indirect case invalid(ConnectionID, MethodName, Rejection)
     /// The connection has not taken an event.
     case missed(ConnectionID, TopicHandle, seq: UInt64)
+    /// The connection has not taken a copy of a message; with those before it misses `count`.
+    case missedCopies(ConnectionID, count: Int)
     /// The connection has written everything: the next piece of a list can follow.
     case drained(ConnectionID)
     /// A connection that the engine may know has ended: it was logged in, or its login is in

@@ -68,6 +68,9 @@ enum FanOutItem: Sendable {
     case deliverStanzas(seq: UInt64, BatchIndex<Stanzas>, TopicHandle)
     /// Send the body also to those that do not keep up.
     case deliverAlways(BatchIndex<Body>)
+    /// Send the body with a copy of a message to those that keep up. The others miss
+    /// `missedCount` copies, with those before.
+    case copy(BatchIndex<Body>, missedCount: Int)
     /// Send messages, of which `last` is the last, to XMPP clients.
     case messages(BatchIndex<Stanzas>, last: MessageID)
     /// Send a presence for one address to XMPP clients.
@@ -134,7 +137,7 @@ extension ClientItem {
 extension FanOutItem {
     fileprivate var refersToAnswers: Bool {
         switch self {
-        case .deliver, .deliverStanzas: true
+        case .deliver, .deliverStanzas, .copy: true
         case .deliverAlways, .messages, .direct, .contact, .expired: false
         }
     }

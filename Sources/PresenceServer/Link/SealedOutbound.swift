@@ -67,7 +67,7 @@ extension FanOutItem {
     ) -> Self {
         switch self {
         // They are not handed over with copies: `OutboundItem.refersToAnswers`.
-        case .deliver, .deliverStanzas: return self
+        case .deliver, .deliverStanzas, .copy: return self
         case .deliverAlways(let body): return .deliverAlways(output.copy(body, from: shared))
         case .messages(let stanzas, let last):
             return .messages(output.copy(stanzas, from: shared), last: last)

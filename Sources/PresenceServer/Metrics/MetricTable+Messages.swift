@@ -44,6 +44,26 @@ extension MetricTable {
             "Messages sent to sessions, repetitions included."
         ) { $0.host.messages.sent },
         Metric(
+            .gauge, "porchlight_messages_owed",
+            "Messages that a session has taken and other sessions are still to be sent."
+        ) { $0.host.messages.owed },
+        Metric(
+            .gauge, "porchlight_messages_owed_bytes",
+            "Bytes that these messages count for."
+        ) { $0.host.messages.owedBytes },
+        Metric(
+            .counter, "porchlight_messages_missed_total",
+            "Taken messages that a session was not sent, since it had left too many."
+        ) { $0.host.messages.missed },
+        Metric(
+            .counter, "porchlight_message_copies_total",
+            "Copies of messages for other sessions of their senders."
+        ) { $0.host.messages.copies },
+        Metric(
+            .counter, "porchlight_message_copies_missed_total",
+            "Copies of messages that were left out, since a session did not keep up."
+        ) { $0.host.messages.copiesMissed },
+        Metric(
             .gauge, "porchlight_messages_waiting",
             "Messages that wait to be taken, each once for each recipient.",
             stats: .messagesWaiting

@@ -252,7 +252,8 @@ extension Rejection.Field {
         case .params: "an object"
         case .publishers, .accounts, .groups, .aliases, .tags, .tagsAll, .tagsNot:
             "an array of strings"
-        case .pushReachable, .onlineOnly, .contacts, .messages: "a boolean"
+        case .pushReachable, .onlineOnly, .contacts: "a boolean"
+        case .messages: "a boolean, or an object with the boolean `sent`"
         case .type, .expiry, .limit, .value, .priority:
             "an integer literal (no `1.0`, no `1e3`)"
         case .sync: "a boolean; in `login`, a string"

@@ -36,10 +36,45 @@ extension [UInt8] {
         return rest
     }
 
+    /// Appends the notification with a copy of a message, for other sessions of its sender. Without
+    /// the recipients if it would be too long.
+    public mutating func appendSentBody(
+        _ message: DeliveredMessage, _ copy: MessageCopy, in effects: borrowing Effects,
+        limits: Limits
+    ) {
+        let start = count
+        appendSentBody(message, copy, to: copy.recipients ?? 0..<0, in: effects)
+        guard count - start > limits.serverFrameBytesMax else { return }
+        removeLast(count - start)
+        appendSentBody(message, copy, to: 0..<0, in: effects)
+    }
+
+    private mutating func appendSentBody(
+        _ message: DeliveredMessage, _ copy: MessageCopy, to names: Range<Int>,
+        in effects: borrowing Effects
+    ) {
+        append(#"{"jsonrpc":"2.0","method":"sent","params":{"sent":[{"id":"#)
+        appendBase32(message.id.number)
+        for place in names {
+            append(place == names.lowerBound ? #","to":["# : ",")
+            appendString(effects.text(effects.names[place]).span)
+        }
+        if !names.isEmpty { append("]") }
+        if let device = copy.device { appendText(#","device":"#, Array(effects.text(device))) }
+        appendContents(of: message)
+        append("]")
+        if copy.missedCount > 0 { append(#","missed":"#, copy.missedCount) }
+        append("}}")
+    }
+
     private mutating func append(_ message: DeliveredMessage) {
         append(#"{"id":"#)
         appendBase32(message.id.number)
         appendText(#","from":"#, message.from)
+        appendContents(of: message)
+    }
+
+    private mutating func appendContents(of message: DeliveredMessage) {
         appendText(#","fromDevice":"#, message.fromDevice)
         append(#","time":"#, message.time)
         appendText(#","body":"#, message.body)

@@ -59,7 +59,7 @@ extension RequestDecoder {
             reach: try readFlag(.pushReachable) == true ? .push : .connection,
             sync: try readWord(.sync, vocabularies.loginLists) ?? .online,
             hears: try readFlag(.contacts) == true ? .all : .timed,
-            messages: try readFlag(.messages) == true ? .on : .off)
+            messages: try readMessageDelivery())
     }
 
     /// Exactly one credential: with two, two parties might check different ones.

@@ -20,6 +20,25 @@ extension RequestDecoder {
         }
     }
 
+    /// A boolean, or an object with booleans for what else is sent; unknown members are ignored.
+    func readMessageDelivery() throws(Rejection) -> Login.MessageDelivery {
+        guard let member = params[Parameter.messages.key], member.kind == CSJ_OBJECT else {
+            return try readFlag(.messages) == true ? .on : .off
+        }
+        var delivery = Login.MessageDelivery.on
+        for index in Int(member.start)..<Int(member.start) + Int(member.count) {
+            let element = elements[index]
+            let key = text[Int(element.start)..<Int(element.start) + Int(element.count)]
+            guard key.elementsEqual("sent".utf8) else { continue }
+            switch element.kind {
+            case CSJ_TRUE: delivery = .withCopies
+            case CSJ_FALSE: break
+            default: throw Rejection(.wrongType, field: .messages)
+            }
+        }
+        return delivery
+    }
+
     func readInteger(
         _ parameter: Parameter, min: Int, max: Int
     ) throws(Rejection) -> Int? {

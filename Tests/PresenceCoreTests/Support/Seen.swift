@@ -39,6 +39,8 @@ enum Seen: Hashable {
     case devices([DeviceLine])
     /// The bodies of messages.
     case messages([String])
+    /// A copy of what the account has sent on another session.
+    case copy(String, to: [String]?, device: String?, missed: Int)
     case done
 }
 

@@ -35,6 +35,8 @@ extension World {
             "message \(batch.text(message.body)) \(message.recipients.map { name($0.account) })"
         case .removeMessages(let keys):
             "remove \(keys.count) messages"
+        case .takeMessages(let keys):
+            "take \(keys.count) messages"
         case .handOver(let records):
             "hand over \(records.count) messages"
         case .putRelations(let relations):

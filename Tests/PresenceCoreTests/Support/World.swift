@@ -261,6 +261,7 @@ final class World {
     /// Connections that take no events now.
     var missesEvents: Set<ConnectionID> = []
     private var missed: [(TopicHandle, UInt64, ConnectionID)] = []
+    private var missedCopies: [(count: Int, ConnectionID)] = []
     private var caughtUp: Set<ConnectionID> = []
 
     /// Whether a connection has been told that it has caught up.
@@ -316,6 +317,8 @@ final class World {
         for (topic, seq, connection) in missed { miss(topic, seq: seq, connection) }
         missed = []
         visits += batch.takeVisits()
+        for (count, connection) in missedCopies { engine.missedCopies(count, by: connection) }
+        missedCopies = []
         batch.removeAll()
         if effects.items.isEmpty { swap(&batch, &effects) }
         while !storeWaits, !tickets.isEmpty { commit() }
@@ -364,8 +367,7 @@ final class World {
         case .synced(let connection, let count):
             listing.remove(connection)
             note(.synced(count), for: connection)
-        case .caughtUp(let connection):
-            caughtUp.insert(connection)
+        case .caughtUp(let connection): caughtUp.insert(connection)
         case .expired(let type, let cause, let names, let receivers):
             for slot in batch.receivers[receivers] {
                 guard let connection = openSlots[slot] else { continue }
@@ -384,12 +386,50 @@ final class World {
                     words: words(batch.records[index], batch), isDurable: ticket != nil))
             if let ticket { tickets.append(ticket) }
             messages.note(batch.records[index], ticket, batch)
+        case .message(let ticket, let receivers):
+            handOut(ticket, to: batch.receivers[receivers])
+        case .copy(let ticket, let index, let receivers):
+            copy(batch.copies[index], of: ticket, to: batch.receivers[receivers], batch)
         case .fetch(let connection, let range):
             messages.reads.append((connection, Array(batch.messages[range])))
         case .close(let connection, let reason):
             note(.closed(reason), for: connection)
             listing.remove(connection)
             if openSlots[connection.slot] == connection { openSlots[connection.slot] = nil }
+        }
+    }
+
+    private func handOut(_ ticket: Ticket, to slots: ArraySlice<UInt32>) {
+        guard let message = messages.stored[ticket] else {
+            Issue.record("a message that was not stored")
+            return
+        }
+        for slot in slots {
+            guard let connection = openSlots[slot] else {
+                Issue.record("a message for a slot that is closed")
+                continue
+            }
+            show([message], to: connection)
+        }
+    }
+
+    private func copy(
+        _ copy: MessageCopy, of ticket: Ticket, to slots: ArraySlice<UInt32>, _ batch: Effects
+    ) {
+        let seen = Seen.copy(
+            messages.stored[ticket].flatMap { messages.bodies[$0] } ?? "?",
+            to: copy.recipients.map { batch.names[$0].map { batch.text($0) } },
+            device: copy.device.map { batch.text($0) }, missed: copy.missedCount)
+        for slot in slots {
+            guard let connection = openSlots[slot] else {
+                Issue.record("a copy for a slot that is closed")
+                continue
+            }
+            if missesEvents.contains(connection) {
+                missedCopies.append((copy.missedCount + 1, connection))
+            } else {
+                note(seen, for: connection)
+            }
         }
     }
 

@@ -54,7 +54,7 @@ extension SimulatedXMPPClient {
         let entry = messages.entries[body]
         let disorder = mail.order.fault(id, entry, on: device, takesAll: false)
         if let disorder { violations.append(disorder) }
-        if mail.untaken.contains(body) { violations.append("\(body) comes twice") }
+        noteSent(body)
         mail.untaken.append(body)
         guard let entry else { return }
         checkAddress(message.text("to"), of: body, entry)

@@ -130,6 +130,20 @@ extension Clients {
         return false
     }
 
+    /// Sends a copy of a message to native clients of its sender, those that keep up.
+    mutating func deliverCopy(
+        _ body: Span<UInt8>, missedCount: Int, to receivers: ArraySlice<UInt32>, at now: Mono
+    ) {
+        for receiver in receivers where table.phase(of: Int(receiver)) == .serving {
+            let slot = Int(receiver)
+            switch table.room(of: slot, at: now) {
+            case .accepts: push(body, to: slot)
+            case .full: inbound.append(.missedCopies(connectionID(slot), count: missedCount))
+            case .broken: end(slot, .lost, .lost, .atOnce)
+            }
+        }
+    }
+
     /// Sends a native client what it has not asked for. That is counted while it does not read.
     mutating func push(_ body: Span<UInt8>, to slot: Int) {
         let before = table.ownBytes(of: slot)

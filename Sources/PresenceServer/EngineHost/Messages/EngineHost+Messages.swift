@@ -1,5 +1,6 @@
-// Contents of messages are not kept in memory: they are read from the store when a session is to
-// be sent them, and what the engine then still wants to be sent is encoded once for that session.
+// Contents of messages are kept in memory until they are stored: sessions that have been sent all
+// before are handed them behind the commit. For others they are read from the store when a session
+// is to be sent them, and what the engine then still wants to be sent is encoded for that session.
 
 import Connections
 import Containers
@@ -9,6 +10,54 @@ import PresenceWire
 import PresenceXMPP
 
 extension EngineHost {
+    /// Hands a message that is stored now to those it is the next for.
+    mutating func handOut(_ ticket: Ticket, to receivers: Range<Int>, at now: Wall) {
+        let message = inFlight(ticket)
+        let (native, xmpp) = output.divide(receivers)
+        if !native.isEmpty {
+            let body = output.shared.add { bytes, _ in
+                _ = bytes.appendMessagesBody([message], limits: configuration.engine.limits)
+            }
+            push(
+                .deliverAlways(body), to: native,
+                byteCount: output.shared.range(of: body).count)
+        }
+        if !xmpp.isEmpty {
+            sendStanzas([message], delayed: isOld(message, at: now) ? [message.id] : [], to: xmpp)
+        }
+    }
+
+    /// Sends a copy of a message that is stored now to sessions of its sender that keep up.
+    mutating func sendCopy(_ index: Int, of ticket: Ticket, to receivers: Range<Int>) {
+        let message = inFlight(ticket)
+        let copy = output.shared.effects.copies[index]
+        let (native, _) = output.divide(receivers)
+        guard !native.isEmpty else { return }
+        let body = output.shared.add { bytes, effects in
+            bytes.appendSentBody(
+                message, copy, in: effects, limits: configuration.engine.limits)
+        }
+        let missedCount = copy.missedCount + 1
+        output.append(
+            .copy(body, missedCount: missedCount), to: native, omitting: stalledLoops)
+        guard !stalledLoops.isEmpty else { return }
+        for place in native {
+            let slot = output.shared.effects.receivers[place]
+            guard stalledLoops.contains(loops.loop(of: slot)),
+                let connection = engine.connection(inSlot: slot)
+            else { continue }
+            engine.missedCopies(missedCount, by: connection)
+        }
+    }
+
+    /// The message that was stored under a ticket.
+    private func inFlight(_ ticket: Ticket) -> DeliveredMessage {
+        guard let row = messagesInFlight[ticket.number] else {
+            preconditionFailure("a message that was not in flight")
+        }
+        return DeliveredMessage(MessageID(number: UInt64(clamping: row.id)), row)
+    }
+
     /// Has contents of messages read for a connection, as soon as there is room for it.
     mutating func fetch(_ messages: Range<Int>, for connection: ConnectionID) {
         messageReads.add(Array(output.shared.effects.messages[messages]), for: connection)
@@ -49,7 +98,11 @@ extension EngineHost {
             DeliveredMessage(id, row)
         }
         guard !output.stanzaReceivers.contains(connection.slot) else {
-            return sendStanzas(messages, to: connection, at: now)
+            let delayed = messages.filter {
+                engine.isLoggedIn(connection, after: $0.id) || isOld($0, at: now)
+            }
+            return sendStanzas(
+                messages, delayed: Set(delayed.map(\.id)), to: receiver(connection))
         }
         var rest = messages[...]
         while !rest.isEmpty {
@@ -60,22 +113,24 @@ extension EngineHost {
         }
     }
 
-    /// Has an XMPP client sent messages, and asked whether it has them.
+    /// Has XMPP clients sent messages, and asked whether they have them.
     private mutating func sendStanzas(
-        _ messages: [DeliveredMessage], to connection: ConnectionID, at now: Wall
+        _ messages: [DeliveredMessage], delayed: Set<MessageID>, to receivers: Range<Int>
     ) {
         guard let last = messages.last else { return }
         let stanzas = output.shared.addStanzas { template, _ in
             for message in messages {
-                let isDelayed =
-                    engine.isLoggedIn(connection, after: message.id)
-                    || now.milliseconds - message.time.milliseconds > Self.promptMilliseconds
-                template.append(message, id: message.id.text, isDelayed: isDelayed)
+                template.append(
+                    message, id: message.id.text, isDelayed: delayed.contains(message.id))
             }
         }
         push(
-            .messages(stanzas, last: last.id), to: receiver(connection),
+            .messages(stanzas, last: last.id), to: receivers,
             byteCount: output.shared.part(of: stanzas).byteCount)
+    }
+
+    private func isOld(_ message: DeliveredMessage, at now: Wall) -> Bool {
+        now.milliseconds - message.time.milliseconds > Self.promptMilliseconds
     }
 
     /// A message that is younger when it is handed out is not said to be delayed.
