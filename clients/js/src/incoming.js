@@ -14,6 +14,9 @@ import { isTransient } from "./error.js";
  * @property {string} body
  * @property {string} [ext] for the app
  * @property {string} [ref] the sender's own name of the message
+ * @property {true} [own] another session of this account has sent it, or an app server for it
+ * @property {string[]} [to] of an own message: the accounts that it is for
+ * @property {string} [device] of an own message: the only device that it is for
  */
 
 /**
@@ -24,11 +27,15 @@ import { isTransient } from "./error.js";
 /** Messages that a repeat is compared with: the last that were taken. */
 const KNOWN_MAX = 1_000;
 
+/** Own messages that wait for a loop: of more, the oldest are dropped. */
+const OWN_MAX = 100;
+
 /**
  * What makes two messages the same. Names of accounts have no line feed.
  * @param {Message} message
  */
-const keys = ({ id, from = "", ref }) => ref === undefined ? [id] : [id, `${from}\n${ref}`];
+const keys = ({ id, from = "", ref, own }) =>
+  own ? [`own ${id}`] : ref === undefined ? [id] : [id, `${from}\n${ref}`];
 
 /** The messages that were received and not taken. */
 export class Incoming {
@@ -51,6 +58,8 @@ export class Incoming {
   #cancel = () => {};
   /** The loop that is given the messages. */
   /** @type {object | undefined} */ #loop;
+  /** It is given own messages, too. */
+  #givesOwn = false;
   #wake = () => {};
   #isOver = false;
 
@@ -67,11 +76,14 @@ export class Incoming {
 
   /**
    * Each message once. It is taken when the next is asked for. The newest loop is given the
-   * messages; those before it end.
+   * messages; those before it end. With `own` also what other sessions of the account have sent.
+   * @param {boolean} own
    * @returns {AsyncGenerator<Message, void, void>}
    */
-  async *messages() {
+  async *messages(own) {
     const loop = (this.#loop = {});
+    this.#givesOwn = own;
+    if (!own) this.#waiting = this.#waiting.filter((message) => !message.own);
     this.#wake();
     /** @type {Message | undefined} */ let given;
     for (;;) {
@@ -87,6 +99,18 @@ export class Incoming {
   receive(messages) {
     this.#waiting.push(...messages);
     this.#wake();
+  }
+
+  /**
+   * Other sessions of the account have sent these. What no loop wants is not kept.
+   * @param {Message[]} sent
+   */
+  copy(sent) {
+    if (!this.#givesOwn) return;
+    this.receive(sent.map((message) => ({ ...message, own: true })));
+    const own = this.#waiting.filter((message) => message.own);
+    const dropped = new Set(own.slice(0, -OWN_MAX));
+    if (dropped.size) this.#waiting = this.#waiting.filter((message) => !dropped.has(message));
   }
 
   /** The connection was lost: what was not taken is sent again. */
@@ -117,10 +141,10 @@ export class Incoming {
       const message = /** @type {Message} */ (this.#waiting.shift());
       if (keys(message).some((key) => this.#known.has(key))) {
         this.#remember(message);
-        this.#takeable = message.id;
+        if (!message.own) this.#takeable = message.id;
       } else {
         this.#given = Object.freeze(message);
-        this.#isGivenBySession = true;
+        this.#isGivenBySession = !message.own;
       }
     }
     this.#take();

@@ -11,7 +11,7 @@ import { Outgoing } from "./outgoing.js";
  * @param {import("./porchlight.js").Options} options
  * @returns {Part & {
  *   message: Outgoing["message"], device: Outgoing["device"], visibility: Outgoing["visibility"],
- *   received: Incoming["messages"] }}
+ *   received: (options?: import("./porchlight.js").LoopOptions) => ReturnType<Incoming["messages"]> }}
  */
 export const begin = (hooks, options) => {
   const { environment, subscriber, request, wake, PorchlightError } = hooks;
@@ -21,9 +21,13 @@ export const begin = (hooks, options) => {
     message: (...call) => outgoing.message(...call),
     device: (...call) => outgoing.device(...call),
     visibility: (...call) => outgoing.visibility(...call),
-    received() {
-      if (!options.messages) throw new TypeError("The option `messages` is not set.");
-      return incoming.messages();
+    received({ own = false } = {}) {
+      const { messages } = options;
+      if (!messages) throw new TypeError("The option `messages` is not set.");
+      if (own && !(messages instanceof Object && messages.sent)) {
+        throw new TypeError("The option `messages` is not `{ sent: true }`.");
+      }
+      return incoming.messages(own);
     },
     send: () => outgoing.send(),
     lose() {
@@ -37,6 +41,7 @@ export const begin = (hooks, options) => {
     },
     notified(method, params) {
       if (method === "messages") incoming.receive(params.messages);
+      if (method === "sent") incoming.copy(params.sent);
     },
   };
 };

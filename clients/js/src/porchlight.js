@@ -18,7 +18,8 @@ import { Watch } from "./watch.js";
  *   the app is installed; in a browser each tab gets one by itself
  * @property {string} [client] the kind of client: `web`, `ios`, `linux` ...
  * @property {boolean} [pushReachable] the device receives push messages while not connected
- * @property {boolean} [messages] the session receives the messages for the account: `messages()`
+ * @property {boolean | { sent: boolean }} [messages] the session receives the messages for the
+ *   account: `messages()`; with `{ sent: true }` also what its other sessions send
  * @property {boolean} [contacts] the session is told of the contacts of the account: `contacts()`
  * @property {number} [leaseSeconds] how long subscriptions last if they are not renewed
  * @property {AwayOptions} [away] in a browser: this device is shown as away while nothing is done in
@@ -48,6 +49,12 @@ import { Watch } from "./watch.js";
  * @property {boolean} [durable] it survives a crash of the service from its confirmation on
  * @property {boolean} [whileOnline] it ends with this session: `close()` clears it, and 10 minutes
  *   after a connection was lost it expires. `seconds` has no effect
+ */
+
+/**
+ * @typedef {object} LoopOptions
+ * @property {boolean} [own] also what other sessions of the account have sent, and app servers for
+ *   it, as messages with `own`
  */
 
 /**
@@ -333,10 +340,11 @@ export class Porchlight extends Target {
    * The messages for the account, each once, for `for await`. It ends with the client, or when
    * another loop begins. A message is taken, and not sent to this account again, when the loop asks
    * for the next one. It needs the option `messages`.
+   * @param {LoopOptions} [options]
    * @returns {AsyncGenerator<import("./incoming.js").Message, void, void>}
    */
-  async *messages() {
-    yield* await this.#ask("messages", "received");
+  async *messages(options) {
+    yield* await this.#ask("messages", "received", options);
   }
 
   /**

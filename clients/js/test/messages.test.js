@@ -84,6 +84,33 @@ for (const [transport, skip] of transports) describe(`by ${transport}`, { timeou
     assert.deepEqual(await texts(second, bodies[5]), bodies.slice(4));
   });
 
+  test("what one session sends is seen by the others that ask for it", async () => {
+    const sent = { sent: true };
+    const phone = client("uma", { device: "phone", messages: sent });
+    const tablet = client("uma", { device: "tablet", messages: sent });
+    const found = [];
+    const loop = (async () => {
+      for await (const message of tablet.messages({ own: true })) {
+        found.push(message);
+        if (message.body === "last") return;
+      }
+    })();
+    await until(tablet, () => tablet.condition === "connected");
+    const { id, time } = await phone.send(["vera", "walt"], "one", { ref: "r1" });
+    await client("vera", { messages: undefined }).send("uma", "two");
+    await phone.send("vera", "three", { device: "pc" });
+    await phone.send("vera", "last");
+    await loop;
+    assert.deepEqual(found[0], {
+      id, to: ["vera", "walt"], fromDevice: "phone", time, body: "one", ref: "r1", own: true,
+    });
+    assert.deepEqual(found.map(({ body }) => body), ["one", "two", "three", "last"]);
+    assert.deepEqual(found.map(({ own }) => own), [true, undefined, true, true]);
+    assert.equal(found[2].device, "pc");
+    assert.deepEqual(await texts(phone, "two"), ["two"], "not what it has sent");
+    await assert.rejects(client("xena").messages({ own: true }).next(), TypeError);
+  });
+
   test("a message for one device reaches no other", async () => {
     const sender = client("frank", { messages: undefined });
     await sender.send("gina", "for one", { device: "one" });

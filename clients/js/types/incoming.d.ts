@@ -8,12 +8,18 @@ export class Incoming {
     constructor(environment: Environment, subscriber: Subscriber, request: Asking);
     /**
      * Each message once. It is taken when the next is asked for. The newest loop is given the
-     * messages; those before it end.
+     * messages; those before it end. With `own` also what other sessions of the account have sent.
+     * @param {boolean} own
      * @returns {AsyncGenerator<Message, void, void>}
      */
-    messages(): AsyncGenerator<Message, void, void>;
+    messages(own: boolean): AsyncGenerator<Message, void, void>;
     /** @param {Message[]} messages */
     receive(messages: Readonly<MessageMembers>[]): void;
+    /**
+     * Other sessions of the account have sent these. What no loop wants is not kept.
+     * @param {Message[]} sent
+     */
+    copy(sent: Readonly<MessageMembers>[]): void;
     /** The connection was lost: what was not taken is sent again. */
     lose(): void;
     /** Takes what was left behind, also if a request for an older one is not answered. */
@@ -51,6 +57,18 @@ export type MessageMembers = {
      * the sender's own name of the message
      */
     ref?: string | undefined;
+    /**
+     * another session of this account has sent it, or an app server for it
+     */
+    own?: true | undefined;
+    /**
+     * of an own message: the accounts that it is for
+     */
+    to?: string[] | undefined;
+    /**
+     * of an own message: the only device that it is for
+     */
+    device?: string | undefined;
 };
 /**
  * A message for the account.

@@ -1,8 +1,8 @@
-export function begin(hooks: Hooks, options: import("./porchlight.js").Options): Part & {
+export function begin(hooks: Hooks, options: import("./porchlight.js").Options): import("./connection.js").Part & {
     message: Outgoing["message"];
     device: Outgoing["device"];
     visibility: Outgoing["visibility"];
-    received: Incoming["messages"];
+    received: (options?: import("./porchlight.js").LoopOptions) => ReturnType<Incoming["messages"]>;
 };
 export type Hooks = import("./connection.js").Hooks;
 export type Part = import("./connection.js").Part;

@@ -94,9 +94,10 @@ export class Porchlight extends Porchlight_base {
      * The messages for the account, each once, for `for await`. It ends with the client, or when
      * another loop begins. A message is taken, and not sent to this account again, when the loop asks
      * for the next one. It needs the option `messages`.
+     * @param {LoopOptions} [options]
      * @returns {AsyncGenerator<import("./incoming.js").Message, void, void>}
      */
-    messages(): AsyncGenerator<Readonly<import("./incoming.js").MessageMembers>, void, void>;
+    messages(options?: LoopOptions | undefined): AsyncGenerator<Readonly<import("./incoming.js").MessageMembers>, void, void>;
     /**
      * The contacts of the account: a live map. It needs the option `contacts`.
      * @returns {Promise<import("./contacts.js").Contacts>}
@@ -142,9 +143,12 @@ export type Options = {
      */
     pushReachable?: boolean | undefined;
     /**
-     * the session receives the messages for the account: `messages()`
+     * the session receives the messages for the
+     * account: `messages()`; with `{ sent: true }` also what its other sessions send
      */
-    messages?: boolean | undefined;
+    messages?: boolean | {
+        sent: boolean;
+    } | undefined;
     /**
      * the session is told of the contacts of the account: `contacts()`
      */
@@ -207,6 +211,13 @@ export type StatusOptions = {
      * after a connection was lost it expires. `seconds` has no effect
      */
     whileOnline?: boolean | undefined;
+};
+export type LoopOptions = {
+    /**
+     * also what other sessions of the account have sent, and app servers for
+     * it, as messages with `own`
+     */
+    own?: boolean | undefined;
 };
 export type Labels = {
     /**
