@@ -44,14 +44,17 @@ final class DirectoryLock: Sendable {
         return count == size ? max(0, Int64(littleEndian: number)) : 0
     }
 
-    /// Notes that numbers up to this one have been reserved.
-    ///
-    /// If that cannot be written, only a precaution is lost.
-    func note(numbersReserved: Int64) {
+    /// Notes that numbers up to this one have been reserved; false if that cannot be written.
+    @discardableResult func note(numbersReserved: Int64) -> Bool {
         let number = max(numbersReserved, self.numbersReserved).littleEndian
-        _ = unsafe withUnsafeBytes(of: number) {
-            unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0)
+        return unsafe withUnsafeBytes(of: number) {
+            unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) == $0.count
         }
+    }
+
+    /// Reserves numbers here, durably. Once the file has its bytes, that needs no space on disk.
+    func reserve(numbersUpTo end: Int64) -> Bool {
+        note(numbersReserved: end) && fdatasync(descriptor) == 0
     }
 }
 

@@ -3,11 +3,14 @@ internal import Glibc
 
 extension Store {
     /// Reads every table in one transaction, subscriptions last.
-    func load(from queue: DatabaseQueue, _ reader: inout some StoreReader & ~Copyable) throws {
+    func load(
+        from queue: DatabaseQueue, numbersReserved: Int64,
+        _ reader: inout some StoreReader & ~Copyable
+    ) throws {
         try queue.inDatabase { db in
             try db.execute(sql: "BEGIN")
             defer { try? db.execute(sql: "ROLLBACK") }
-            try loadService(db, &reader)
+            try loadService(db, numbersReserved: numbersReserved, &reader)
             try loadAccounts(db, &reader)
             try loadSessions(db, &reader)
             try loadStatuses(db, &reader)
@@ -21,11 +24,13 @@ extension Store {
         }
     }
 
-    private func loadService(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
+    private func loadService(
+        _ db: Database, numbersReserved: Int64, _ reader: inout some StoreReader & ~Copyable
+    ) throws {
         let row = try PreparedStatement(db, "SELECT value FROM service WHERE key = 'seqReserved'")
-        while try row.next() {
-            reader.sequence(reservedUpTo: row.integer(0))
-        }
+        var reserved = numbersReserved
+        while try row.next() { reserved = max(reserved, row.integer(0)) }
+        if reserved > 0 { reader.sequence(reservedUpTo: reserved) }
         let identity = try PreparedStatement(db, "SELECT value FROM service WHERE key = 'identity'")
         while try identity.next() { reader.identity(identity.integer(0)) }
     }

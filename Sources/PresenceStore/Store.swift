@@ -84,13 +84,13 @@ public final class Store: Sendable {
     /// Passes every row to `reader`. To be called before `start`.
     /// - Throws: if a row cannot be read.
     public func load(_ reader: inout some StoreReader & ~Copyable) throws(StoreFileError) {
-        let (queue, files) = phase.withLock { phase in
+        let (queue, files, reserved) = phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("load after start") }
-            return writer.withLock { ($0.queue, $0.files) }
+            return writer.withLock { ($0.queue, $0.files, $0.numbersReserved) }
         }
         guard let queue else { preconditionFailure("load from a closed store") }
         do {
-            try load(from: queue, &reader)
+            try load(from: queue, numbersReserved: reserved, &reader)
         } catch {
             throw Inspection.fileError(error, files)
         }

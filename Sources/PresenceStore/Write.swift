@@ -155,6 +155,8 @@ public struct Outcome: Sendable, Equatable {
         case committed
         /// It is not stored and never will be.
         case failed(StoreError)
+        /// The database cannot be written, but the numbers are reserved beside it.
+        case reserved(StoreError)
     }
 
     /// The submission's ticket.

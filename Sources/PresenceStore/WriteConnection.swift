@@ -57,7 +57,15 @@ internal import GRDBSQLite
             statements = try Statements(db)
         }
         // From here on the number of good pages in the log is known.
-        try checkpoint()
+        do throws(StoreError) {
+            try checkpoint()
+        } catch {
+            // A disk without the space for it: the log still contains everything.
+            guard error.kind == .diskFull, let frames = LogTail.frames(in: files.sharedMemory)
+            else { throw error }
+            unsafe logFrames.pointee = frames
+            logHeader = LogTail.header(of: logPath)
+        }
     }
 
     deinit {

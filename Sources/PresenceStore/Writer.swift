@@ -63,7 +63,7 @@ final class Writer {
                 try commit(transaction)
             } catch {
                 retainLazyWrites(of: rest)
-                reportOutcome(.failed(error), rest, report)
+                reportFailure(error, of: rest, report)
                 throw error
             }
             noteNumbers(transaction)
@@ -128,6 +128,25 @@ final class Writer {
         }
         if !outcomes.isEmpty { report(outcomes) }
     }
+
+    /// A service must reserve numbers before it serves. On a full disk they are reserved in the
+    /// file that locks the directory, and in the database as soon as there is space again.
+    private func reportFailure(
+        _ error: StoreError, of submissions: ArraySlice<Submission>, _ report: Report
+    ) {
+        let outcomes = submissions.compactMap { submission -> Outcome? in
+            guard let ticket = submission.ticket else { return nil }
+            guard error.kind == .diskFull, case .reserveSequence(let end) = submission.write,
+                lock?.reserve(numbersUpTo: end) == true
+            else { return Outcome(ticket: ticket, result: .failed(error)) }
+            retained.absorb(submission.write)
+            return Outcome(ticket: ticket, result: .reserved(error))
+        }
+        if !outcomes.isEmpty { report(outcomes) }
+    }
+
+    /// Numbers that are reserved beside the database; 0: none.
+    var numbersReserved: Int64 { lock?.numbersReserved ?? 0 }
 
     // MARK: Reading
 

@@ -70,6 +70,42 @@ import Testing
         for number in 0..<3 { #expect(found.subscriptions(of: "lazy \(number)").count == 100) }
     }
 
+    @Test func `a disk that was full at a crash is opened, and numbers are reserved all the same`()
+        throws
+    {
+        guard let disk = SmallDisk(at: directory.data, kibibytes: 1_024) else { return }
+        let store = try Store.open(directory: disk.path, durability: .full)
+        store.start(outcome: outcomes.report)
+        #expect(try store.write(put("before", 1_000), into: outcomes) == [.committed])
+        #expect(try store.write(.reserveSequence(upTo: 100), into: outcomes) == [.committed])
+        disk.fill(disk.path + "/ballast")
+        // The log cannot be copied into the database: so it is left as a crash leaves it.
+        store.stop()
+        let log = URL(fileURLWithPath: disk.path + "/porchlight.sqlite-wal")
+        #expect(try !Data(contentsOf: log).isEmpty)
+
+        for end in [Int64(200), 300] {
+            let again = try Store.open(directory: disk.path, durability: .full)
+            #expect(try Contents(reading: again).sequence == end - 100)
+            again.start(outcome: outcomes.report)
+            let full = StoreError(code: 13)
+            #expect(
+                try again.write(.reserveSequence(upTo: end), into: outcomes) == [.reserved(full)])
+            #expect(try again.write(put("during"), into: outcomes) == [.failed(full)])
+            #expect(again.stop().lostWrites == 1)
+        }
+        try FileManager.default.removeItem(atPath: disk.path + "/ballast")
+        let last = try Store.open(directory: disk.path, durability: .full)
+        #expect(try Contents(reading: last).sequence == 300)
+        last.start(outcome: outcomes.report)
+        #expect(try last.write(put("after"), into: outcomes) == [.committed])
+        last.stop()
+        let found = try Contents(of: disk.path)
+        #expect(found.subscriptions(of: "before").count == 1_000)
+        #expect(found.subscriptions(of: "during").isEmpty)
+        #expect(found.subscriptions(of: "after").count == 100)
+    }
+
     @Test func `a read-only disk is rejected`() throws {
         guard let disk = SmallDisk(at: directory.data, kibibytes: 1_024) else { return }
         try Store.open(directory: disk.path, durability: .full).stop()

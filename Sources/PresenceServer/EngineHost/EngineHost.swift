@@ -317,6 +317,10 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             noteWritten()
             if ticket == .start { return startListening() }
             engine.committed(ticket, at: now, into: &output.shared.effects)
+        case .reserved(let error):
+            noteStoreFailure(.write, error)
+            precondition(ticket == .start, "numbers that nothing waits for")
+            startListening()
         case .failed(let error):
             noteStoreFailure(.write, error)
             guard ticket != .start else {

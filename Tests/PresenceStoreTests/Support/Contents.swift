@@ -52,6 +52,12 @@ struct Contents: StoreReader, Equatable {
         subscriber = ""
     }
 
+    /// What a store that was opened holds, before its start.
+    init(reading store: Store) throws {
+        try store.load(&self)
+        subscriber = ""
+    }
+
     mutating func sequence(reservedUpTo: Int64) { sequence = reservedUpTo }
 
     mutating func account(name: Span<UInt8>, value: Int32, lastSeen: Int64) {

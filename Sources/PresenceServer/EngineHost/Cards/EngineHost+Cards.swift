@@ -83,7 +83,7 @@ extension EngineHost {
         switch result {
         case .committed:
             output.append(.card(.replaced), for: cards.endWrite(number, isStored: true))
-        case .failed(let error):
+        case .failed(let error), .reserved(let error):
             noteStoreFailure(.write, error)
             let connection = cards.endWrite(number, isStored: false)
             reject(connection, transientRejection(.storeUnavailable))

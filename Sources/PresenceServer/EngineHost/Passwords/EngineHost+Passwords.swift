@@ -196,7 +196,7 @@ extension EngineHost {
             default:
                 answer(number, .passwordSet(replaced: hadKeys))
             }
-        case .failed(let error):
+        case .failed(let error), .reserved(let error):
             noteStoreFailure(.write, error)
             reject(number, transientRejection(.storeUnavailable))
         }
