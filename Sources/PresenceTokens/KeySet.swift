@@ -38,7 +38,7 @@ public struct KeySet: Sendable {
     public static let keyCountMax = 32
 
     var keys: [TokenKey] = []
-    /// Keys of a fetched set that are ignored, and why.
+    /// Keys of a set that are ignored, and why.
     public internal(set) var skipped: [String] = []
 
     /// Whether one of the keys is a secret, which signs as well as verifies.
@@ -55,17 +55,19 @@ public struct KeySet: Sendable {
 
     /// The keys in a file.
     ///
-    /// - Throws: why the file is rejected; one unsupported key is enough.
+    /// - Throws: why the file is rejected. An unsupported key is enough, except in a JWK set that
+    ///   has others.
     public init(file content: [UInt8]) async throws(TokenKeyError) {
         switch try KeyText(content) {
         case .secret(let bytes): keys = [try await TokenKey(secret: bytes, kid: nil)]
         case .pem(let blocks):
             for block in blocks { keys.append(try await TokenKey(publicPEM: block)) }
         case .jwk(let json):
-            for jwk in try AnyJWK.keys(in: json) where jwk.isForSignatures {
+            let error = try await add(AnyJWK.members(in: json)) { jwk throws(TokenKeyError) in
                 guard !jwk.isPrivate else { throw .privateKey }
-                keys.append(try await TokenKey(jwk))
+                return true
             }
+            if keys.isEmpty, let error { throw error }
         }
         guard !keys.isEmpty else { throw .unsupported("no key for signatures") }
         guard keys.count <= Self.keyCountMax else { throw .tooMany }
@@ -75,20 +77,41 @@ public struct KeySet: Sendable {
     ///
     /// - Throws: if no key is left.
     init(fetched json: [UInt8]) async throws(TokenKeyError) {
-        for (index, jwk) in try AnyJWK.keys(in: json).enumerated() where jwk.isForSignatures {
-            // A published secret is not secret.
-            guard !jwk.isPrivate, jwk.kty != "oct" else {
-                skipped.append("key \(index + 1) is not public")
+        // A published secret is not secret.
+        _ = try await add(AnyJWK.members(in: json)) { !$0.isPrivate && $0.kty != "oct" }
+        guard !keys.isEmpty else { throw .unsupported("no supported key") }
+    }
+
+    /// Adds the keys for signatures, and notes those that are not understood: RFC 7517, 5. Returns
+    /// why the first of them is not.
+    private mutating func add(
+        _ members: [AnyJWK.Member], where isUsable: (AnyJWK) throws(TokenKeyError) -> Bool
+    ) async throws(TokenKeyError) -> TokenKeyError? {
+        var first: TokenKeyError?
+        for (index, member) in members.enumerated() {
+            let name = member.name(at: index)
+            guard let jwk = member.jwk else {
+                skipped.append("\(name) is not a JWK")
+                continue
+            }
+            guard jwk.isForSignatures else { continue }
+            guard try isUsable(jwk) else {
+                skipped.append("\(name) is not public")
                 continue
             }
             guard keys.count < Self.keyCountMax else { throw .tooMany }
             do throws(TokenKeyError) {
                 keys.append(try await TokenKey(jwk))
             } catch {
-                skipped.append("key \(index + 1) \(error)")
+                switch error {
+                case .unsupported, .brokenJSON: break
+                default: throw error
+                }
+                first = first ?? error
+                skipped.append("\(name) \(error)")
             }
         }
-        guard !keys.isEmpty else { throw .unsupported("no supported key") }
+        return first
     }
 
     /// The names of the keys that another set does not have: `2026-a (ES256)`.

@@ -99,6 +99,8 @@ private actor RemoteKeys {
     private var waiterCount = 0
     private var lastAttempt: Int64?
     private var freshness = KeySource.Freshness.unknown
+    /// What the newest set has that is ignored, which has been logged.
+    private var skippedBefore: Set<String> = []
 
     init(_ fetcher: any KeyFetcher, on loop: TaskLoop, logger: Logger) {
         self.fetcher = fetcher
@@ -137,9 +139,10 @@ private actor RemoteKeys {
     private func attempt(into source: KeySource) async -> KeySource.Freshness {
         do {
             let keys = try await KeySet(fetched: try await fetcher.fetch())
-            for reason in keys.skipped {
+            for reason in keys.skipped where !skippedBefore.contains(reason) {
                 logger.warning("token key ignored", metadata: ["why": "\(reason)"])
             }
+            skippedBefore = Set(keys.skipped)
             source.replace(with: keys)
             return .upToDate
         } catch {

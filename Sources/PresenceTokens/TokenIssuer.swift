@@ -18,10 +18,11 @@ public struct TokenIssuer: Sendable {
             guard blocks.count == 1 else { throw .severalKeys }
             key = try await TokenKey(privatePEM: blocks[0])
         case .jwk(let json):
-            let keys = try AnyJWK.keys(in: json)
-            guard keys.count == 1 else { throw .severalKeys }
-            guard keys[0].kty == "oct" || keys[0].isPrivate else { throw .publicKey }
-            key = try await TokenKey(keys[0])
+            let members = try AnyJWK.members(in: json)
+            guard members.count == 1 else { throw .severalKeys }
+            guard let jwk = members[0].jwk else { throw .brokenJSON }
+            guard jwk.kty == "oct" || jwk.isPrivate else { throw .publicKey }
+            key = try await TokenKey(jwk)
         }
     }
 

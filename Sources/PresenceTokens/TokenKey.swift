@@ -170,19 +170,37 @@ struct AnyJWK: Decodable {
         "an unsupported JWK; use RSA with RS256, P-256 with ES256 or Ed25519 with EdDSA"
     }
 
-    /// The keys of a set, or the single key.
-    static func keys(in json: [UInt8]) throws(TokenKeyError) -> [AnyJWK] {
-        struct Keys: Decodable { var keys: [AnyJWK] }
+    /// The members of a set, or the single key.
+    static func members(in json: [UInt8]) throws(TokenKeyError) -> [Member] {
+        struct Members: Decodable { var keys: [Member] }
         do throws(StrictJSONError) {
             try StrictJSON.check(json)
         } catch {
             throw error == .duplicateMember ? .duplicateMember : .brokenJSON
         }
         let data = Data(json)
-        if let set = try? JSONDecoder().decode(Keys.self, from: data) { return set.keys }
-        guard let one = try? JSONDecoder().decode(AnyJWK.self, from: data) else {
+        if let set = try? JSONDecoder().decode(Members.self, from: data) { return set.keys }
+        guard let one = try? JSONDecoder().decode(Member.self, from: data), one.jwk != nil else {
             throw .brokenJSON
         }
         return [one]
+    }
+
+    /// What a set contains: a key, or something else, which leaves the others usable (RFC 7517, 5).
+    struct Member: Decodable {
+        /// Nil if it is no JWK.
+        let jwk: AnyJWK?
+        private let kid: ExactText?
+
+        init(from decoder: any Decoder) throws {
+            jwk = try? AnyJWK(from: decoder)
+            let members = try? decoder.container(keyedBy: CodingKeys.self)
+            kid = try? members?.decode(ExactText.self, forKey: .kid)
+        }
+
+        /// What it is called in the log: `key 2 (2026-a)`.
+        func name(at index: Int) -> String {
+            "key \(index + 1)" + (kid.map { " (\($0.text.prefix(64)))" } ?? "")
+        }
     }
 }

@@ -190,6 +190,28 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(keys.keys.map(\.kid) == ["one"])
         #expect(keys.skipped.count == 3)
     }
+
+    static let oddKeys = [
+        "7", "null", "[]", "{}", #"{"kid":"odd"}"#, #"{"kty":1,"kid":"odd"}"#,
+        #"{"kty":"EC","kid":7}"#, #"{"kty":"EC","use":["sig"],"kid":"odd"}"#,
+        #"{"kty":"RSA","alg":256,"kid":"odd"}"#, #"{"kty":"AKP","alg":"ML-DSA-65","kid":"odd"}"#,
+        #"{"kty":"OKP","crv":"X25519","x":"AA","kid":"odd"}"#, #"{"kty":"RSA","kid":"odd"}"#,
+        #"{"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":"odd"}"#,
+        #"{"kty":"EC","crv":"P-521","kid":"odd"}"#, #"{"kty":"OKP","x":5,"kid":"odd"}"#,
+    ]
+
+    @Test(arguments: oddKeys)
+    func `an odd key of a set leaves the others usable`(odd: String) async throws {
+        let published = try await PublishedKeys(["one", "two"])
+        let rest = String(decoding: published.json.dropFirst(9), as: UTF8.self)
+        let json = bytes(#"{"keys":[\#(odd),"# + rest)
+        for keys in [try await KeySet(fetched: json), try await KeySet(file: json)] {
+            #expect(keys.keys.map(\.kid) == ["one", "two"])
+            #expect(keys.skipped.count == 1)
+            let name = odd.contains(#""kid":"odd""#) ? "key 1 (odd) " : "key 1 "
+            #expect(keys.skipped.first?.hasPrefix(name) == true)
+        }
+    }
 }
 
 @Suite struct `Keys at a URL` {

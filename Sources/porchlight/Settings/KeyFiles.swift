@@ -77,9 +77,9 @@ struct KeyFiles: Sendable {
 
     /// A reader of a secret can sign tokens; public keys are not secret.
     private static func warnings(_ keys: TokenKeys, _ settings: ServiceSettings) -> [String] {
-        guard let path = settings.tokenKeyPlace, case .inFile(let keys) = keys, keys.holdsSecret
-        else { return [] }
-        return warnings(ofSecretIn: path, settings.places["jwt-key"])
+        guard let path = settings.tokenKeyPlace, case .inFile(let keys) = keys else { return [] }
+        return keys.skipped.map { "\(path): token key ignored: \($0)" }
+            + (keys.holdsSecret ? warnings(ofSecretIn: path, settings.places["jwt-key"]) : [])
     }
 
     private static func warnings(_ file: ServerKeyFile, _ settings: ServiceSettings) -> [String] {
