@@ -56,7 +56,7 @@ final class DemoPages: HTTPApplication {
     func plan(for head: RequestHead) -> RequestPlan {
         do throws(HTTPError) {
             guard let places = places.withLock({ $0 }) else { throw .starting }
-            guard let host = head.fields.text(.host)?.lowercased(), places.hosts.contains(host)
+            guard let host = head.authority?.lowercased(), places.hosts.contains(host)
             else { throw .otherHost(than: places.hosts[0]) }
             guard let path = head.target.path else { throw .invalidTarget }
             guard path == "/kill" else {

@@ -52,6 +52,12 @@ struct RequestHead: Sendable {
             && fields.elements(of: .expect).contains { !$0.elementsEqual("100-continue".utf8) }
     }
 
+    /// The host and port of an absolute target, or else of `Host`.
+    var authority: String? {
+        guard case .absolute(let authority, _, _) = target else { return fields.text(.host) }
+        return String(authority)
+    }
+
     /// For which host the request is; nil if that is no host. An absolute target overrides `Host`.
     var host: HostName? {
         switch target {

@@ -85,7 +85,7 @@ public struct UpgradeRequest: Hashable, Sendable {
     private static func check(requestLine: ArraySlice<UInt8>) throws(UpgradeError) {
         let parts = requestLine.split(
             separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[1].first == UInt8(ascii: "/"),
+        guard parts.count == 3, origin(of: parts[1]) != nil,
             parts[1].allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw .malformed }
         let version = Array(parts[2])
@@ -96,10 +96,26 @@ public struct UpgradeRequest: Hashable, Sendable {
         throw isVersion ? .httpVersion : .malformed
     }
 
-    /// The target without its query.
+    /// The path of the target; empty if it has none.
     fileprivate static func path(of requestLine: ArraySlice<UInt8>) -> [UInt8] {
         let target = requestLine.dropFirst("GET ".utf8.count).prefix { $0 != UInt8(ascii: " ") }
-        return Array(target.prefix { $0 != UInt8(ascii: "?") })
+        guard let origin = origin(of: target) else { return [] }
+        return Array(target[origin.endIndex...].prefix { $0 != UInt8(ascii: "?") })
+    }
+
+    /// The scheme and host before the path of a target (RFC 9112, 3.2.2): what clients send to
+    /// proxies, and may send to every server. Mostly empty; nil if the target has another form.
+    private static func origin(of target: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard target.first != UInt8(ascii: "/") else { return target.prefix(0) }
+        let scheme = ["http://", "https://"].first { scheme in
+            target.prefix(scheme.utf8.count).lowercasedASCII.elementsEqual(scheme.utf8)
+        }
+        guard let scheme else { return nil }
+        let host = target.dropFirst(scheme.utf8.count).prefix {
+            $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?")
+        }
+        guard !host.isEmpty, !host.contains(UInt8(ascii: "@")) else { return nil }
+        return target[..<host.endIndex]
     }
 }
 

@@ -102,6 +102,7 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
 
     @Test(arguments: [
         ["GET /v1/socket?token=no HTTP/1.1"], ["GET /v1/socket? HTTP/1.1"],
+        ["GET http://a/v1/socket HTTP/1.1"], ["GET HTTPS://[::1]:7400/v1/socket?a=/b HTTP/1.1"],
         // Fields as proxies and browsers write them.
         ["", "CONNECTION:keep-alive , UPGRADE"], ["", "Upgrade: WebSocket"],
         ["", "Upgrade: h2c,websocket"], ["", "Content-Length: 0"], ["", "User-Agent: \u{fc}\tx"],
@@ -131,7 +132,10 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
             ("GET /v1/socket HTTP/1.11", .malformed), ("GET /v1/socket http/1.1", .malformed),
             ("GET /v1/socket", .malformed), ("GET  /v1/socket HTTP/1.1", .malformed),
             ("GET /v1/socket  HTTP/1.1", .malformed), ("GET /v1/socket HTTP/1.1 ", .malformed),
-            ("GET http://a/v1/socket HTTP/1.1", .malformed), ("GET * HTTP/1.1", .malformed),
+            ("GET http:///v1/socket HTTP/1.1", .malformed), ("GET * HTTP/1.1", .malformed),
+            ("GET http://u@a/v1/socket HTTP/1.1", .malformed), ("GET http://a HTTP/1.1", .path),
+            ("GET ws://a/v1/socket HTTP/1.1", .malformed), ("GET http://a/x HTTP/1.1", .path),
+            ("GET http:/v1/socket HTTP/1.1", .malformed),
             ("GET /v1/\tsocket HTTP/1.1", .malformed), ("GET /v1/s\u{f6}cket HTTP/1.1", .malformed),
             ("GET /v1/\u{7f} HTTP/1.1", .malformed),
         ] as [(String, UpgradeError)])
