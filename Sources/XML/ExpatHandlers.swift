@@ -91,7 +91,7 @@ import CExpat
             // Another element beside the first one.
             guard tree.depth > 0 || contentEnd < 0 else { throw .notWellFormed }
             try unsafe tree.begin(ExpandedName(name))
-            if declarationCount > XMLLimits.attributesMax { try tree.leaveOut(.limit(.attributes)) }
+            if declarationCount > XMLLimits.attributesMax { tree.leaveOutDeclarations() }
             declarationCount = 0
             var next = unsafe attributes
             while let place = unsafe next, let name = unsafe place[0],

@@ -29,7 +29,7 @@ public struct StanzaBoundaryFinder: Sendable {
     public private(set) var bytesInPart: UInt32 = 0
     private var state = State.betweenParts
     /// Open elements; the stream is the first one.
-    private var depth: UInt8 = 0
+    private var depth: UInt16 = 0
     /// Bytes that were read of a word of markup, or of a byte order mark.
     private var wordBytes: UInt8 = 0
     private var hasDeclaration = false
@@ -71,7 +71,7 @@ public struct StanzaBoundaryFinder: Sendable {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let declarationWord: StaticString = "xml"
     private static let streamName: StaticString = "stream:stream"
-    private static let depthMax = UInt8(XMLLimits.depthMax + 1)
+    private static let depthMax = UInt16(XMLLimits.depthReadMax + 1)
 
     /// A finder at the beginning of a stream.
     public init() {}

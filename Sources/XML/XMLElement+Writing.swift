@@ -26,6 +26,15 @@ extension [UInt8] {
         return false
     }
 
+    /// Appends an element as `appendXML(_:in:bytesMax:)` does, or nothing if it has what others may
+    /// reject. Returns false if it is too long.
+    @discardableResult
+    public mutating func appendXMLIfWhole(
+        _ element: XMLElement, in namespace: StaticString, bytesMax: Int
+    ) -> Bool {
+        appendXML(element, in: namespace, bytesMax: bytesMax) || !element.isWhole
+    }
+
     /// The depth is that of a stanza, which is limited.
     private mutating func appendElement(
         _ element: XMLElement, in outer: ArraySlice<UInt8>, _ limit: Int
@@ -83,5 +92,14 @@ extension [UInt8] {
         append(literal: "='")
         appendXML(attributeValue: attribute.value)
         append(UInt8(ascii: "'"))
+    }
+}
+
+extension XMLElement {
+    /// Whether nothing of it is missing, and others read it.
+    fileprivate var isWhole: Bool {
+        !isIncomplete && (namespace.isEmpty || NamespaceName.isValid(namespace))
+            && attributes.allSatisfy { NamespaceName.isValid($0.namespace) }
+            && elements.allSatisfy { $0.isWhole }
     }
 }

@@ -13,7 +13,8 @@ public struct XMLElement: Sendable {
     }
 
     /// Whether anything of its stanza was more than is allowed, and was left out: attributes of an
-    /// element, its name, or that of its namespace. The stanza's own element is complete.
+    /// element, its name, or that of its namespace, or elements in each other. Of the stanza's own
+    /// element, attributes that no stanza has may be missing.
     public var isOfIncompleteStanza: Bool { document.isIncomplete }
 
     /// The same of this element alone.

@@ -43,11 +43,13 @@ public enum XMLLimit: Hashable, Sendable {
 }
 
 /// The limits of every stanza. That of its bytes depends on the phase of the stream, and is an
-/// argument. Attributes and names above the limits are left out, unless they are of the outermost
-/// element.
+/// argument. What is above the limits is left out: attributes and names, and the content of a child
+/// of the stanza that has too much in it. Of the outermost element, names are rejected.
 public enum XMLLimits {
     /// Elements in each other; the stanza is the first one.
     public static let depthMax = 32
+    /// Elements in each other above which a stanza is not read.
+    public static let depthReadMax = 1_024
     /// Elements and texts of a stanza.
     public static let nodesMax = 1_024
     /// Attributes of an element. As many declarations of namespaces are allowed besides.

@@ -54,18 +54,50 @@ public final class XMLReader {
     public func readMessage(_ bytes: RawSpan, bytesMax: Int) throws(XMLError) -> XMLElement {
         guard bytes.byteCount > 0 else { throw .badFormat }
         var finder = StanzaBoundaryFinder.behindHeader
-        var end = 0
+        let start = try Self.declarationEnd(in: bytes)
+        var end = start
         switch finder.next(in: bytes, from: &end, bytesMax: bytesMax) {
         case .stanza: break
         case .needMore: throw .notOneElement
         case .whiteSpace, .header, .streamEnd: throw .badFormat
         case .rejected(let error): throw error
         }
-        let element = bytes.extracting(..<end)
+        let element = bytes.extracting(start..<end)
         if end < bytes.byteCount {
             let rest = finder.next(in: bytes, from: &end, bytesMax: bytesMax)
             guard rest == .whiteSpace, end == bytes.byteCount else { throw .notOneElement }
         }
         return XMLElement(try messageParser.readStanza(element, after: Self.headerOfMessages))
+    }
+
+    /// Whether a message begins with an XML declaration.
+    public static func hasDeclaration(_ bytes: RawSpan) -> Bool {
+        let text = beginning(of: bytes)
+        return text.starts(with: "<?xml".utf8) && text.count > 5 && isWhiteSpace(text[5])
+    }
+
+    private static func beginning(of bytes: RawSpan) -> [UInt8] {
+        unsafe bytes.withUnsafeBytes { unsafe Array($0.prefix(declarationBytesMax)) }
+    }
+
+    /// The place behind the XML declaration that a message may begin with, and white space.
+    private static func declarationEnd(in bytes: RawSpan) throws(XMLError) -> Int {
+        guard hasDeclaration(bytes) else { return 0 }
+        let text = beginning(of: bytes)
+        let last = text.indices.dropFirst(6).first { place in
+            text[place] == UInt8(ascii: ">") && text[place - 1] == UInt8(ascii: "?")
+        }
+        guard let end = last else { throw .notWellFormed }
+        let says = String(decoding: text[..<end], as: UTF8.self).lowercased()
+        guard !says.contains("encoding") || says.contains("utf-8") else {
+            throw .unsupportedEncoding
+        }
+        return text[(end + 1)...].firstIndex { !isWhiteSpace($0) } ?? text.count
+    }
+
+    private static let declarationBytesMax = 128
+
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 }

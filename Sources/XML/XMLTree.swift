@@ -50,6 +50,8 @@ struct XMLTree {
     /// The innermost of them.
     private var open: UInt32 = 0
     private var isInText = false
+    /// Open elements that are left out, with what is in them.
+    private var depthLeftOut = 0
 
     /// The tree of a document that has about this many bytes.
     init(bytesExpected: Int) {
@@ -61,7 +63,10 @@ struct XMLTree {
     /// Begins an element; its attributes follow.
     mutating func begin(_ name: ExpandedName) throws(XMLError) {
         isInText = false
-        guard depth < XMLLimits.depthMax else { throw .limit(.depth) }
+        guard depthLeftOut == 0 else { return depthLeftOut += 1 }
+        guard depth < XMLLimits.depthMax, nodes.count < XMLLimits.nodesMax else {
+            return try leaveOutRest(with: depth < XMLLimits.depthMax ? .nodes : .depth)
+        }
         let number = UInt32(truncatingIfNeeded: nodes.count)
         var node = Node(bytes: ByteRange(), end: open)
         var excess: XMLError?
@@ -73,45 +78,82 @@ struct XMLTree {
             throw .namespace
         }
         node.firstAttribute = UInt32(truncatingIfNeeded: attributes.count)
-        try append(node)
+        nodes.append(node)
         open = number
         depth += 1
-        if let excess { try leaveOut(excess) }
+        guard let excess else { return }
+        // The outermost one says what a stanza is.
+        guard depth > 1 else { throw excess }
+        leaveOut()
     }
 
     /// Appends an attribute to the element that was just begun.
+    ///
+    /// Of the outermost one, values are as long as the stanza may be: its id is repeated, and an
+    /// address says for whom it is. What else it has above the limits says nothing.
     mutating func append(
         _ name: ExpandedName, value: UnsafeRawBufferPointer
     ) throws(XMLError) {
+        guard depthLeftOut == 0, let last = nodes.indices.last else { return }
+        let isOutermost = depth == 1
         do throws(XMLError) {
-            guard value.count <= XMLLimits.valueBytesMax else { throw .limit(.valueBytes) }
-            guard let last = nodes.indices.last,
-                nodes[last].attributeCount < XMLLimits.attributesMax
-            else { throw .limit(.attributes) }
+            guard isOutermost || value.count <= XMLLimits.valueBytesMax else {
+                throw .limit(.valueBytes)
+            }
+            let isKnown = unsafe isOutermost && name.isOfStanza
+            guard isKnown || nodes[last].attributeCount < XMLLimits.attributesMax else {
+                throw .limit(.attributes)
+            }
             let attribute = try unsafe Attribute(
                 name: append(name: name.local), value: append(bytes: value),
                 namespace: namespace(name))
             attributes.append(attribute)
             nodes[last].attributeCount += 1
-        } catch { try leaveOut(error) }
+        } catch { if !isOutermost { leaveOut() } }
     }
 
-    /// Leaves out of the innermost element what is more than is allowed. Of the outermost one
-    /// nothing may be missing: it says what a stanza is, and for whom.
-    mutating func leaveOut(_ excess: XMLError) throws(XMLError) {
-        guard depth > 1 else { throw excess }
+    /// The element that was just begun declares more namespaces than are allowed.
+    mutating func leaveOutDeclarations() {
+        if depth > 1, depthLeftOut == 0 { leaveOut() }
+    }
+
+    /// Notes that something of the innermost element is left out.
+    private mutating func leaveOut() {
         nodes[Int(open)].isIncomplete = true
         isIncomplete = true
     }
 
+    /// Leaves out an element that has begun, and all others up to the end of the child of the
+    /// stanza that they are in, of which nothing but its name remains.
+    private mutating func leaveOutRest(with limit: XMLLimit) throws(XMLError) {
+        guard depth > 1 else { throw .limit(limit) }
+        depthLeftOut = 1
+        while depth > 2 {
+            open = nodes[Int(open)].end
+            depth -= 1
+            depthLeftOut += 1
+        }
+        let place = Int(open)
+        let end = Int(nodes[place].firstAttribute) + Int(nodes[place].attributeCount)
+        nodes.removeLast(nodes.count - place - 1)
+        attributes.removeLast(attributes.count - end)
+        leaveOut()
+    }
+
     /// Appends text. Expat has several for one text: lines, references.
     mutating func append(text: UnsafeRawBufferPointer) throws(XMLError) {
+        guard depthLeftOut == 0 else { return }
+        guard isInText || nodes.count < XMLLimits.nodesMax else {
+            try leaveOutRest(with: .nodes)
+            // No element has begun.
+            return depthLeftOut -= 1
+        }
         let range = unsafe append(bytes: text)
         if isInText, let last = nodes.indices.last {
             nodes[last].bytes.count += range.count
             return
         }
-        try append(
+        nodes.append(
             Node(bytes: range, end: UInt32(truncatingIfNeeded: nodes.count) + 1, isText: true))
         isInText = true
     }
@@ -119,16 +161,12 @@ struct XMLTree {
     /// Ends the innermost element.
     mutating func end() {
         isInText = false
+        guard depthLeftOut == 0 else { return depthLeftOut -= 1 }
         precondition(depth > 0, "an end of no element")
         let ended = Int(open)
         open = nodes[ended].end
         nodes[ended].end = UInt32(truncatingIfNeeded: nodes.count)
         depth -= 1
-    }
-
-    private mutating func append(_ node: Node) throws(XMLError) {
-        guard nodes.count < XMLLimits.nodesMax else { throw .limit(.nodes) }
-        nodes.append(node)
     }
 
     private mutating func append(name: UnsafeRawBufferPointer) throws(XMLError) -> ByteRange {
@@ -185,6 +223,14 @@ final class XMLDocument: Sendable {
 
     let namespace: UnsafeRawBufferPointer?
     let local: UnsafeRawBufferPointer
+
+    /// Whether it is that of an attribute which stanzas and streams have.
+    var isOfStanza: Bool {
+        guard unsafe namespace == nil else {
+            return unsafe local.elementsEqual("lang".utf8)
+        }
+        return ["to", "from", "id", "type"].contains { unsafe local.elementsEqual($0.utf8) }
+    }
 
     init(_ text: UnsafePointer<CChar>) {
         var count = 0

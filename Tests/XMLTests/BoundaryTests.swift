@@ -103,8 +103,8 @@ import Testing
         func nested(_ depth: Int) -> String {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         }
-        #expect(parts("<s>" + nested(32)).last == .stanza(nested(32)))
-        #expect(parts("<s>" + nested(33)).last == .rejected(.limit(.depth)))
+        #expect(parts("<s>" + nested(1_024)).last == .stanza(nested(1_024)))
+        #expect(parts("<s>" + nested(1_025)).last == .rejected(.limit(.depth)))
     }
 
     @Test func `cost few bytes a connection`() {

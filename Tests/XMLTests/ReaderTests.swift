@@ -130,14 +130,25 @@ import Testing
         func repeated(_ count: Int, _ each: (Int) -> String) -> String {
             (0..<count).map(each).joined()
         }
-        check(.depth, 32) { repeated($0) { _ in "<a>" } + repeated($0) { _ in "</a>" } }
-        check(.attributes, 32) { "<a\(repeated($0) { " b\($0)='1'" })/>" }
-        check(.attributes, 32) { "<a\(repeated($0) { " xmlns:b\($0)='u'" })/>" }
         check(.nameBytes, 128) { "<\(repeated($0) { _ in "a" })/>" }
-        check(.nameBytes, 128) { "<a \(repeated($0) { _ in "a" })=''/>" }
         check(.nameBytes, 256) { "<a xmlns='\(repeated($0) { _ in "u" })'/>" }
-        check(.valueBytes, 4_096) { "<a b='\(repeated($0) { _ in "a" })'/>" }
         check(.nodes, 1_024) { "<a>\(repeated($0 - 1) { _ in "<b/>" })</a>" }
+    }
+
+    @Test func `keeps of the outermost element what stanzas have`() throws {
+        let id = String(repeating: "i", count: 5_000)
+        let others = (0..<40).map { " b\($0)='1'" }.joined()
+        let declarations = (0..<40).map { " xmlns:c\($0)='u'" }.joined()
+        let name = String(repeating: "n", count: 129)
+        let text =
+            "<a\(declarations)\(others) \(name)='' to='x' xml:lang='de' id='\(id)'>"
+            + "<b c='1'/></a>"
+        let stanza = try reader.stanza(text)
+        #expect(!stanza.isOfIncompleteStanza)
+        #expect(stanza.attribute("id")?.elementsEqual(id.utf8) == true)
+        #expect(stanza.attribute("to")?.isEqual(to: "x") == true)
+        #expect(Array(stanza.attributes).count == 35)
+        #expect(stanza.elements.map(\.written) == ["<b c='1'/>"])
     }
 
     @Test func `leaves out of inner elements what is above the limits`() throws {
@@ -156,6 +167,9 @@ import Testing
         func repeated(_ count: Int, _ each: (Int) -> String) -> String {
             (0..<count).map(each).joined()
         }
+        try check(31) { repeated($0) { _ in "<x>" } + repeated($0) { _ in "</x>" } }
+        try check(1_022) { "<x>\(repeated($0) { _ in "<b/>" })</x>" }
+        try check(511) { "<x>\(repeated($0) { _ in "1<b/>" })</x>" }
         try check(32) { "<x\(repeated($0) { " b\($0)='1'" })/>" }
         try check(32) { "<x\(repeated($0) { " xmlns:b\($0)='u'" })/>" }
         try check(128) { "<\(repeated($0) { _ in "x" })/>" }
@@ -311,5 +325,26 @@ import Testing
         _ text: String, _ scope: StreamScope, _ reader: XMLReader
     ) -> Result<Tree, XMLError> {
         Result { () throws(XMLError) in try reader.stanza(text, in: scope).tree }
+    }
+
+    @Test func `reads a message behind a declaration`() throws {
+        for declaration in [
+            "<?xml version='1.0'?>", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
+        ] {
+            let message = Array("\(declaration)<a xmlns='u'>1</a> ".utf8)
+            let element = try unsafe reader.readMessage(message.span.bytes, bytesMax: 1_000)
+            #expect(element.text == Array("1".utf8))
+        }
+        for (text, error) in [
+            ("<?xml version='1.0' encoding='latin1'?><a/>", XMLError.unsupportedEncoding),
+            ("<?xml version='1.0'?>", .notOneElement), ("<?xml version='1.0'", .notWellFormed),
+            ("<?xml version='1.0'?>x<a/>", .badFormat), ("<?xmlx?><a/>", .restricted),
+            ("<a/><?xml version='1.0'?>", .notOneElement),
+        ] {
+            let message = Array(text.utf8)
+            #expect(throws: error) {
+                try unsafe reader.readMessage(message.span.bytes, bytesMax: 1_000)
+            }
+        }
     }
 }
