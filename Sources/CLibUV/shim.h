@@ -3,12 +3,15 @@
 #pragma once
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -112,4 +115,32 @@ static inline int cuv_condition_wait(
     pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t end) {
     struct timespec time = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
     return pthread_cond_timedwait(condition, mutex, &time);
+}
+
+// What has become of the bytes of a TCP socket. glibc's tcp_info ends before tcpi_bytes_acked, and
+// linux/tcp.h cannot be included beside netinet/tcp.h: hence the place of that member. The two
+// numbers are of one moment, if nothing was acknowledged between the calls.
+static inline int cuv_tcp_delivery(
+    int socket, uint64_t *handed, uint64_t *acknowledged, uint32_t *milliseconds) {
+    union {
+        struct tcp_info known;
+        uint8_t bytes[256];
+    } info;
+    enum { ACKNOWLEDGED_AT = 120 };
+    uint64_t before = UINT64_MAX;
+    int unacknowledged = 0;
+    for (int attempt = 0; attempt < 8; attempt++) {
+        socklen_t length = sizeof info;
+        if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return -1;
+        if (length < ACKNOWLEDGED_AT + sizeof *acknowledged) return -1;
+        memcpy(acknowledged, info.bytes + ACKNOWLEDGED_AT, sizeof *acknowledged);
+        if (*acknowledged == before) {
+            *handed = *acknowledged + (uint64_t)unacknowledged;
+            *milliseconds = info.known.tcpi_last_ack_recv;
+            return 0;
+        }
+        before = *acknowledged;
+        if (ioctl(socket, SIOCOUTQ, &unacknowledged) != 0 || unacknowledged < 0) return -1;
+    }
+    return -1;
 }

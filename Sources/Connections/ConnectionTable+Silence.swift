@@ -17,12 +17,18 @@ public struct Patience: Sendable {
     public var millisecondsMax: UInt64
     /// Whether it is asked for a sign of life before.
     public var canAsk: Bool
+    /// Whether it is a sign of life that its kernel acknowledges what it is sent.
+    public var countsAcknowledgements: Bool
 
     /// A patience.
-    public init(milliseconds: UInt64, millisecondsMax: UInt64, canAsk: Bool) {
+    public init(
+        milliseconds: UInt64, millisecondsMax: UInt64, canAsk: Bool,
+        countsAcknowledgements: Bool = false
+    ) {
         self.milliseconds = milliseconds
         self.millisecondsMax = millisecondsMax
         self.canAsk = canAsk
+        self.countsAcknowledgements = countsAcknowledgements
     }
 }
 
@@ -97,6 +103,7 @@ extension ConnectionTable {
     ) -> SilenceOutcome {
         slots[slot].silence.deadline.fired()
         hearWhatWaits(in: slot, patience, at: now)
+        if patience.countsAcknowledgements { hearAcknowledgement(of: slot, at: now) }
         let last = heard.time(UInt32(slot))
         var deadline = last.advanced(byMilliseconds: patience.millisecondsMax)
         // It may have sent while it was not read from.
@@ -119,8 +126,16 @@ extension ConnectionTable {
 
     /// When bytes of the client last arrived in the kernel.
     private func received(_ slot: Int, at now: Mono) -> Mono? {
-        sockets.millisecondsSinceReceived(slots[slot].id).map {
-            Mono(milliseconds: now.milliseconds - min($0, now.milliseconds))
-        }
+        sockets.millisecondsSinceReceived(slots[slot].id).map { Self.time($0, before: now) }
+    }
+
+    /// What the client's kernel has acknowledged is a sign of life.
+    private func hearAcknowledgement(of slot: Int, at now: Mono) {
+        guard let delivery = sockets.delivery(slots[slot].id) else { return }
+        hear(slot, at: Self.time(delivery.millisecondsSince, before: now))
+    }
+
+    private static func time(_ milliseconds: UInt64, before now: Mono) -> Mono {
+        Mono(milliseconds: now.milliseconds - min(milliseconds, now.milliseconds))
     }
 }

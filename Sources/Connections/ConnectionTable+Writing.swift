@@ -18,7 +18,7 @@
 // throughput: a client on a slow line is slow, not dead.
 
 import Containers
-import EventLoop
+public import EventLoop
 import Outboxes
 public import PresenceCore
 
@@ -105,6 +105,13 @@ extension ConnectionTable {
     /// until they are written or the connection ends.
     mutating func forgetHeldBack(_ slot: Int) {
         bytesHeldBack -= slots[slot].output.releaseHeldBack()
+    }
+
+    /// What has become of the bytes of a connection; nil: not all are handed to the kernel, or that
+    /// is not known.
+    public func delivery(of slot: Int) -> SocketDelivery? {
+        guard slots[slot].output.bytesUnsent == 0 else { return nil }
+        return sockets.delivery(slots[slot].id)
     }
 
     // MARK: Progress

@@ -18,6 +18,8 @@ public protocol Sockets {
     func bytesPending(_ id: StreamID) -> Int
     /// How long ago bytes of the peer last arrived in the kernel; nil if that is not known.
     func millisecondsSinceReceived(_ id: StreamID) -> UInt64?
+    /// What has become of the bytes of a stream; nil if that is not known.
+    func delivery(_ id: StreamID) -> SocketDelivery?
     /// Closes the stream at once.
     func close(_ id: StreamID)
     /// Closes the stream when everything has been written.

@@ -71,6 +71,22 @@ extension Loop {
         return UInt64(info.tcpi_last_data_recv)
     }
 
+    /// What has become of the bytes of a stream; nil if that is not known, as for a socket that is
+    /// not TCP.
+    ///
+    /// A few system calls (tcp(7), `TCP_INFO` and `SIOCOUTQ`).
+    public func delivery(_ id: StreamID) -> SocketDelivery? {
+        guard let descriptor = descriptor(of: id) else { return nil }
+        var (handed, acknowledged): (UInt64, UInt64) = (0, 0)
+        var milliseconds: UInt32 = 0
+        guard
+            unsafe cuv_tcp_delivery(descriptor, &handed, &acknowledged, &milliseconds) == 0
+        else { return nil }
+        return SocketDelivery(
+            bytesHanded: handed, bytesAcknowledged: acknowledged,
+            millisecondsSince: UInt64(milliseconds))
+    }
+
     /// The stream's socket, until it is closed; nil if the stream is not open.
     public func descriptor(of id: StreamID) -> CInt? {
         guard let index = streams.index(of: id), streams[index].phase == .open else { return nil }

@@ -134,6 +134,9 @@ extension SecureLoop {
         loop.millisecondsSinceReceived(id)
     }
 
+    /// What has become of the bytes of a stream, as they are on the wire.
+    public func delivery(_ id: StreamID) -> SocketDelivery? { loop.delivery(id) }
+
     /// The peer as `127.0.0.1:51234`; nil if it is disconnected.
     public func peerAddress(of id: StreamID) -> String? { loop.peerAddress(of: id) }
 

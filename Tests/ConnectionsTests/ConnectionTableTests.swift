@@ -20,6 +20,7 @@ private final class FakeSockets: Sockets {
     func stopReading(_ id: StreamID) { reading.remove(id) }
     func bytesPending(_ id: StreamID) -> Int { pending[id, default: 0] }
     func millisecondsSinceReceived(_ id: StreamID) -> UInt64? { nil }
+    func delivery(_ id: StreamID) -> SocketDelivery? { nil }
     func close(_ id: StreamID) { closed.insert(id) }
     func closeAfterWrites(_ id: StreamID) { closed.insert(id) }
 

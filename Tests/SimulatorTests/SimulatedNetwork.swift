@@ -15,6 +15,11 @@ final class SimulatedNetwork: Transport, ProcessResources {
         var toClient: [UInt8] = []
         /// Written and not yet on its way.
         var pending: [UInt8] = []
+        /// Bytes that were written since the beginning.
+        var bytesHanded: UInt64 = 0
+        /// Those of them that the client has read, and when it did last.
+        var bytesRead: UInt64 = 0
+        var readTime: UInt64
         var toServer: [UInt8] = []
         var isReading = false
         /// The client sends no more; told when the server has read everything.
@@ -57,13 +62,15 @@ final class SimulatedNetwork: Transport, ProcessResources {
         }
         generations[Int(slot)] += 1
         let id = StreamID(slot: slot, generation: generations[Int(slot)])
-        streams[id] = Stream(id: id, roomBytes: roomBytes)
+        streams[id] = Stream(id: id, roomBytes: roomBytes, readTime: monotonicMilliseconds)
         return id
     }
 
     func withStream<R>(_ id: StreamID, _ body: (inout Stream) -> R) -> R? {
         guard streams[id] != nil else { return nil }
-        return streams[id].map { _ in body(&streams[id, default: Stream(id: id, roomBytes: 0)]) }
+        return streams[id].map { _ in
+            body(&streams[id, default: Stream(id: id, roomBytes: 0, readTime: 0)])
+        }
     }
 
     /// What the client reads: at most `bytesMax` bytes, and whether the stream has ended.
@@ -72,6 +79,10 @@ final class SimulatedNetwork: Transport, ProcessResources {
             let count = min(bytesMax, stream.toClient.count)
             let bytes = Array(stream.toClient.prefix(count))
             stream.toClient.removeFirst(count)
+            if count > 0 {
+                stream.bytesRead += UInt64(count)
+                stream.readTime = monotonicMilliseconds
+            }
             let wasPending = !stream.pending.isEmpty
             let room = min(stream.pending.count, stream.roomBytes - stream.toClient.count)
             if room > 0 {
@@ -101,6 +112,7 @@ final class SimulatedNetwork: Transport, ProcessResources {
         return withStream(id) { stream in
             guard !stream.isClosed, !stream.isReset, !stream.isLingering else { return failed }
             precondition(stream.pending.isEmpty, "a write while one is pending")
+            stream.bytesHanded += UInt64(bytes.count)
             let room = max(0, min(bytes.count, stream.roomBytes - stream.toClient.count))
             stream.toClient += bytes[0..<room]
             stream.pending += bytes[room...]
@@ -110,6 +122,17 @@ final class SimulatedNetwork: Transport, ProcessResources {
 
     func bytesPending(_ id: StreamID) -> Int { streams[id]?.pending.count ?? 0 }
     func millisecondsSinceReceived(_ id: StreamID) -> UInt64? { nil }
+
+    /// A client's kernel acknowledges what the client reads.
+    func delivery(_ id: StreamID) -> SocketDelivery? {
+        streams[id].map { stream in
+            SocketDelivery(
+                bytesHanded: stream.bytesHanded - UInt64(stream.pending.count),
+                bytesAcknowledged: stream.bytesRead,
+                millisecondsSince: monotonicMilliseconds - stream.readTime)
+        }
+    }
+
     func close(_ id: StreamID) { _ = withStream(id) { $0.isClosed = true } }
     func closeAfterWrites(_ id: StreamID) { _ = withStream(id) { $0.isLingering = true } }
     func peerNetwork(of id: StreamID) -> ClientNetwork? {

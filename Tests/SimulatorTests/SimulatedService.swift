@@ -347,6 +347,7 @@ final class SimulatedSockets: Transport {
     }
     func bytesPending(_ id: StreamID) -> Int { network.bytesPending(id) }
     func millisecondsSinceReceived(_ id: StreamID) -> UInt64? { nil }
+    func delivery(_ id: StreamID) -> SocketDelivery? { network.delivery(id) }
     func close(_ id: StreamID) { network.close(id) }
     func closeAfterWrites(_ id: StreamID) { network.closeAfterWrites(id) }
     func peerAddress(of id: StreamID) -> String? { network.peerAddress(of: id) }
