@@ -46,11 +46,12 @@ public enum Framing: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Appends what a client answers without its program's help, if there is such a thing.
-    public func appendPing(to bytes: inout [UInt8]) {
+    /// Appends what a client answers without its program's help, if there is such a thing. The
+    /// answer has the same payload.
+    public func appendPing(_ payload: [UInt8] = [], to bytes: inout [UInt8]) {
         switch self {
         case .native: break
-        case .webSocket: bytes.appendControl(.ping, [])
+        case .webSocket: bytes.appendControl(.ping, payload)
         }
     }
 

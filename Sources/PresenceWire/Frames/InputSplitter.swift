@@ -16,7 +16,7 @@ public enum InputOutcome: Hashable, Sendable {
     case upgrade(UpgradeRequest)
     /// A ping of the protocol; what its pong must repeat is in the owner's buffer.
     case ping
-    /// A pong of the protocol.
+    /// A pong of the protocol; what it repeats is in the owner's buffer.
     case pong
     /// The peer closes by the protocol's means, and sends nothing more. `endCode` has its code.
     case end

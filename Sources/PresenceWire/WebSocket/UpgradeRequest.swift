@@ -21,6 +21,15 @@ public struct UpgradeRequest: Hashable, Sendable {
             }
         }
 
+        /// All its paths. Many clients of XMPP are set to the one that Prosody has, and some have
+        /// a slash behind it.
+        private var paths: [String] {
+            switch self {
+            case .porchlight: [path]
+            case .xmpp: [path, path + "/", "/xmpp-websocket", "/xmpp-websocket/"]
+            }
+        }
+
         /// The subprotocol that is confirmed.
         public var subprotocol: String {
             switch self {
@@ -32,8 +41,10 @@ public struct UpgradeRequest: Hashable, Sendable {
         /// That of a request line; nil: there is no such path.
         init?(of requestLine: ArraySlice<UInt8>) {
             let path = UpgradeRequest.path(of: requestLine)
-            guard let target = Self.allCases.first(where: { path.elementsEqual($0.path.utf8) })
-            else { return nil }
+            let target = Self.allCases.first { target in
+                target.paths.contains { path.elementsEqual($0.utf8) }
+            }
+            guard let target else { return nil }
             self = target
         }
     }

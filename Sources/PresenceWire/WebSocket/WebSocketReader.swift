@@ -17,7 +17,7 @@ public enum WebSocketOutcome: Hashable, Sendable {
     case binary
     /// A ping; what its pong must repeat is in the owner's buffer.
     case ping
-    /// A pong.
+    /// A pong; what it repeats is in the owner's buffer.
     case pong
     /// The peer closes, with a code or without. Nothing after it is read.
     case close(code: Int?)
@@ -151,12 +151,10 @@ public struct WebSocketReader: Sendable {
         _ header: WebSocketHeader, _ payload: RawSpan, _ body: inout [UInt8]
     ) -> Step {
         switch header.opcode {
-        case .pong:
-            return .outcome(.pong)
-        case .ping:
+        case .ping, .pong:
             body.removeAll(keepingCapacity: true)
             body.append(payload, maskedWith: header.mask)
-            return .outcome(.ping)
+            return .outcome(header.opcode == .ping ? .ping : .pong)
         case .close:
             body.removeAll(keepingCapacity: true)
             body.append(payload, maskedWith: header.mask)

@@ -69,8 +69,9 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
                 """)
     }
 
-    @Test func `for XMPP names its subprotocol`() throws {
-        let line = "GET /xmpp HTTP/1.1"
+    @Test(arguments: ["/xmpp", "/xmpp/", "/xmpp-websocket", "/xmpp-websocket/", "/xmpp/?a=b"])
+    func `for XMPP names its subprotocol`(path: String) throws {
+        let line = "GET \(path) HTTP/1.1"
         let offer = "Sec-WebSocket-Protocol: porchlight.v1, xmpp"
         guard case .request(let request) = outcome(head(line, validFields + [offer])) else {
             Issue.record("rejected")

@@ -37,9 +37,9 @@ extension Clients {
 
     /// Asks the client of a WebSocket for a sign of life. A page in a background tab runs its
     /// timers once a minute: it could not send a keep-alive in time, but its browser answers.
-    mutating func sendPing(to slot: Int) {
+    mutating func sendPing(to slot: Int, _ payload: [UInt8] = []) {
         counters.pingsSent += 1
-        table.append(to: slot) { Framing.webSocket.appendPing(to: &$0) }
+        table.append(to: slot) { Framing.webSocket.appendPing(payload, to: &$0) }
     }
 
     /// Sends a native client states, in as many messages as the limits require.
