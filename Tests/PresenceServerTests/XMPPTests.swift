@@ -150,7 +150,8 @@ import Testing
             try client.login("alice")
             service.pass(seconds: 61)
             try client.until("<ping xmlns='urn:xmpp:ping'/></iq>")
-            // Any byte is an answer.
+            // Any byte is a sign of life. A client that has answered once must answer each time.
+            try client.send("<iq type='result' id='ping-1'/>")
             _ = try client.drain()
             service.pass(seconds: 61)
             try client.until("<ping xmlns='urn:xmpp:ping'/></iq>")

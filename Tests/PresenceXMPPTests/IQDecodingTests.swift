@@ -211,9 +211,9 @@ import Testing
     @Test(
         arguments: [
             ("", true), ("<composing xmlns='http://jabber.org/protocol/chatstates'/>", true),
-            ("<received xmlns='urn:xmpp:receipts' id='1'/><thread>t</thread>", true),
-            ("<displayed xmlns='urn:xmpp:chat-markers:0' id='1'/>", true),
-            ("<received xmlns='urn:xmpp:receipts' id='1'/><store xmlns='urn:xmpp:hints'/>", true),
+            ("<received xmlns='urn:xmpp:receipts' id='1'/><thread>t</thread>", false),
+            ("<displayed xmlns='urn:xmpp:chat-markers:0' id='1'/>", false),
+            ("<received xmlns='urn:xmpp:receipts' id='1'/><store xmlns='urn:xmpp:hints'/>", false),
             ("<origin-id xmlns='urn:xmpp:sid:0' id='1'/><body>Hi</body>", false),
             ("<encrypted xmlns='eu.siacs.conversations.axolotl'/>", false),
             ("<subject>Plans</subject>", false), ("<thread xmlns='other'/>", false),
@@ -221,7 +221,11 @@ import Testing
     func `stores messages that a user has written`(content: String, isRelayed: Bool) throws {
         let message = "<message to='bob@example.org' type='chat'>\(content)</message>"
         if isRelayed {
-            #expect(try request(message) == .relayMessage(account: bytes("bob"), device: nil))
+            guard case .relayMessage(let relayed)? = try request(message) else {
+                Issue.record("not relayed: \(message)")
+                return
+            }
+            #expect(relayed.account == bytes("bob") && relayed.device == nil)
         } else {
             let request = try request(message)
             if case .send? = request {} else { Issue.record("not sent: \(message)") }

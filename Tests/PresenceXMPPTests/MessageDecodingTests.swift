@@ -43,23 +43,85 @@ private func parts(
     }
 
     @Test func `that are not to be stored go to a device, or to all`() throws {
-        let relayed = XMPPRequest.relayMessage(account: bytes("bob"), device: bytes("x"))
-        let relayedToAll = XMPPRequest.relayMessage(account: bytes("bob"), device: nil)
-        for content in [
-            "<composing xmlns='http://jabber.org/protocol/chatstates'/>",
-            "<body>Hi</body><no-store xmlns='urn:xmpp:hints'/>",
+        for (content, isWritten) in [
+            ("<composing xmlns='http://jabber.org/protocol/chatstates'/>", false),
+            ("<body>Hi</body><no-store xmlns='urn:xmpp:hints'/>", true),
         ] {
+            func relayed(_ account: String, _ device: String? = nil) -> XMPPRequest {
+                .relayMessage(
+                    RelayedMessage(
+                        account: bytes(account), device: device.map { bytes($0) },
+                        isForAnyDevice: true, isWritten: isWritten))
+            }
             let rest = "type='chat'>\(content)</message>"
-            #expect(try request("<message to='bob@example.org/x' " + rest) == relayed)
-            #expect(try request("<message to='bob@example.org' " + rest) == relayedToAll)
             #expect(
-                try request("<message " + rest)
-                    == .relayMessage(account: bytes("alice"), device: nil))
+                try request("<message to='bob@example.org/x' " + rest) == relayed("bob", "x"))
+            #expect(try request("<message to='bob@example.org' " + rest) == relayed("bob"))
+            #expect(try request("<message " + rest) == relayed("alice"))
             #expect(try request("<message to='example.org' " + rest) == .ignore)
         }
-        let rest = "type='error'/>"
-        #expect(try request("<message to='bob@example.org/x' " + rest) == relayed)
-        #expect(try request("<message to='bob@example.org' " + rest) == .ignore)
+        for type in ["headline", "error"] {
+            #expect(
+                try request("<message to='bob@example.org/x' type='\(type)'/>")
+                    == .relayMessage(
+                        RelayedMessage(
+                            account: bytes("bob"), device: bytes("x"), isForAnyDevice: false,
+                            isWritten: false, isCopied: false)))
+        }
+        #expect(try request("<message to='bob@example.org' type='error'/>") == .ignore)
+    }
+
+    @Test func `keep an id of any length`() throws {
+        let id = String(repeating: "i", count: 5_000)
+        let sent = try message(
+            "<message to='bob@example.org' id='\(id)'><body>Hi</body></message>")
+        #expect(sent?.ref == bytes(id))
+        let text = String(repeating: "x", count: Limits().messageBytesMax - 4_935)
+        #expect(
+            try rejection(
+                "<message to='bob@example.org' id='\(id)'><body>\(text)</body></message>")
+                == .tooLong(""))
+    }
+
+    @Test(arguments: [
+        "<x xmlns='u' a='\(String(repeating: "a", count: 5_000))'/>",
+        "<x xmlns='u'\((0..<40).map { " b\($0)='1'" }.joined())/>",
+        String(repeating: "<x xmlns='u'>", count: 100) + String(repeating: "</x>", count: 100),
+        "<x xmlns='u'>\(String(repeating: "<b/>", count: 2_000))</x>",
+        "<x xmlns='not a URI'/>",
+    ])
+    func `arrive without a part that others may reject`(part: String) throws {
+        let rest = "<body>Hi</body><thread>1</thread></message>"
+        let sent = try message("<message to='bob@example.org'>\(part)" + rest)
+        #expect(sent?.body == bytes("Hi"))
+        #expect(sent?.parts.extra == bytes("<thread>1</thread>"))
+        let relayed = try request(
+            "<message to='bob@example.org'>\(part)<no-store xmlns='urn:xmpp:hints'/>" + rest)
+        guard case .relayMessage? = relayed else {
+            Issue.record("\(String(describing: relayed))")
+            return
+        }
+    }
+
+    @Test func `are rejected if nothing of them is left`() throws {
+        let part = "<x xmlns='u' a='\(String(repeating: "a", count: 5_000))'/>"
+        #expect(try rejection("<message to='bob@example.org'>\(part)</message>") == .tooLong(""))
+    }
+
+    @Test(arguments: [
+        "<body/>", "<body xml:lang='de'>Hallo &lt;</body>", "<body xml:lang='de'/>",
+        "<body>Hello</body><body xml:lang='fr'>Bonjour</body>",
+        "<body xml:lang='de'>Hallo</body><body xml:lang='fr'>Bonjour</body><thread>1</thread>",
+        "<body/><body xml:lang='fr'/>", "<body>a</body><subject xml:lang='fr'>s</subject>",
+    ])
+    func `have the bodies that they were sent with`(bodies: String) throws {
+        let sent = try #require(
+            try message("<message to='bob@example.org' type='chat'>\(bodies)</message>"))
+        let came = delivered(
+            DeliveredMessage(
+                id: MessageID(number: 20), from: bytes("zs"), time: Wall(milliseconds: 0),
+                body: sent.body, stanza: sent.parts))
+        #expect(came.contains("xml:lang='en'>\(bodies)<stanza-id "), "\(came)")
     }
 
     @Test func `have a limit`() throws {

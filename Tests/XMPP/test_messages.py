@@ -180,6 +180,82 @@ class Messages(Served, unittest.TestCase):
             self.assertNotIn("<delay", said)
         self.assertNotIn("<message", self.heard(readers[1], "none"))
 
+    def test_what_is_for_a_device_that_has_gone_goes_to_those_that_are_there(self):
+        abe, bea = self.stream("abe"), self.stream("bea")
+        self.heard(bea, "here")
+        state = "<composing xmlns='http://jabber.org/protocol/chatstates'/>"
+        for id, kind in (("n1", "normal"), ("c1", "chat")):
+            abe.send("<message to='bea@localhost/gone' type='%s' id='%s'>%s</message>"
+                     % (kind, id, state))
+        self.heard(abe, "sent")
+        said = bea.until("id='c1'")
+        self.assertIn("to='bea@localhost/gone' type='chat' id='c1'", said)
+        self.assertNotIn("id='n1'", said)
+
+    def test_receipts_and_markers_wait(self):
+        cal = self.stream("cal")
+        for id, more in (("r1", "<received xmlns='urn:xmpp:receipts' id='x'/>"),
+                         ("r2", "<displayed xmlns='urn:xmpp:chat-markers:0' id='x'/>")):
+            cal.send("<message to='dot@localhost' type='chat' id='%s'>%s</message>" % (id, more))
+        self.heard(cal, "sent")
+        said = self.take(self.stream("dot")) + ""
+        self.assertIn("<received xmlns='urn:xmpp:receipts' id='x'/>", said)
+        self.assertIn("<displayed xmlns='urn:xmpp:chat-markers:0' id='x'/>", said)
+
+    def test_a_native_client_answers_a_request_for_a_receipt(self):
+        eli = self.stream("eli")
+        native = self.service.login("flo", "phone", messages=True)
+        self.addCleanup(native.close)
+        self.write(eli, "flo@localhost", "q" * 80, "Hi", "<request xmlns='urn:xmpp:receipts'/>")
+        message, = native.note("messages")["params"]["messages"]
+        self.assertEqual(message["stanzaId"], "q" * 80)
+        self.assertNotIn("ref", message)
+        native.ok("send", {"accounts": ["eli"], "device": message["fromDevice"],
+                           "receipt": message["stanzaId"]})
+        said = self.take(eli)
+        self.assertIn("<received xmlns='urn:xmpp:receipts' id='%s'/>" % ("q" * 80), said)
+        self.assertNotIn("<body", said)
+
+    def test_messages_above_the_rate_wait(self):
+        gil = self.stream("gil")
+        for number in range(240):
+            gil.send("<message to='hob@localhost' id='m%d' type='chat'><body>x</body>"
+                     "<x xmlns='u' a='%s'/></message>" % (number, "a" * 5_000))
+        said = self.heard(gil, "all")
+        # The recipient has no room for more; none is rejected because of the rate.
+        self.assertNotIn("<policy-violation ", said)
+
+    def test_copies_of_what_is_not_stored(self):
+        enable = "<iq type='set' id='c'><enable xmlns='urn:xmpp:carbons:2'/></iq>"
+        state = "<composing xmlns='http://jabber.org/protocol/chatstates'/>"
+        ken = self.stream("ken", enable + "<presence/>")
+        kenny = Stream(self.service.xmpp_port)
+        self.addCleanup(kenny.close)
+        kenny.login("ken", "d2")
+        kenny.send(enable + "<presence/>")
+        liz = self.stream("liz", enable + "<presence/>")
+        for each in (ken, kenny, liz):
+            self.heard(each, "here")
+        ken.send("<message to='liz@localhost' type='chat' id='s1'>%s</message>" % state)
+        said = kenny.until("id='s1'") + kenny.until("</message></forwarded></sent></message>")
+        self.assertIn("<message from='ken@localhost' to='ken@localhost' type='chat'>"
+                      "<sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>"
+                      "<message xmlns='jabber:client' from='ken@localhost/d1' to='liz@localhost'",
+                      said)
+        liz.until("id='s1'")
+        liz.send("<message to='ken@localhost/d1' type='chat' id='s2'>%s</message>" % state)
+        ken.until("id='s2'")
+        self.assertIn("<received xmlns='urn:xmpp:carbons:2'>", kenny.until("id='s2'"))
+        for more in ("<private xmlns='urn:xmpp:carbons:2'/>", "<no-copy xmlns='urn:xmpp:hints'/>"):
+            liz.send("<message to='ken@localhost/d1' type='chat' id='s3'>%s%s</message>"
+                     % (state, more))
+            ken.until("id='s3'")
+        kenny.send(enable.replace("enable", "disable"))
+        liz.send("<message to='ken@localhost/d1' type='chat' id='s4'>%s</message>" % state)
+        ken.until("id='s4'")
+        self.assertNotIn("<received ", self.heard(kenny, "none"))
+        self.assertNotIn("<sent ", self.heard(liz, "end"))
+
     def test_one_for_its_device_needs_no_presence(self):
         native = self.service.login("jan", "phone")
         self.addCleanup(native.close)

@@ -100,14 +100,16 @@ class Extensions(Apps, unittest.TestCase):
                     + PING % "after")
         self.assertTrue(stream.until("id='after'").endswith("<iq type='result' id='after'"))
 
-    def test_stream_management_fails(self):
+    def test_stream_management_is_enabled_once(self):
         stream = self.stream("sm")
-        for name in ("enable", "resume"):
-            stream.send("<%s xmlns='urn:xmpp:sm:3' previd='x' h='1'/>" % name)
-            stream.until("<failed xmlns='urn:xmpp:sm:3'><feature-not-implemented "
-                         "xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></failed>")
         stream.send("<r xmlns='urn:xmpp:sm:3'/><a xmlns='urn:xmpp:sm:3' h='1'/>" + PING % "after")
         self.assertTrue(stream.until("id='after'").endswith("<iq type='result' id='after'"))
+        stream.send("<enable xmlns='urn:xmpp:sm:3' resume='true'/>")
+        stream.until("<enabled xmlns='urn:xmpp:sm:3'/>")
+        for name in ("enable", "resume"):
+            stream.send("<%s xmlns='urn:xmpp:sm:3' previd='x' h='1'/>" % name)
+            stream.until("<failed xmlns='urn:xmpp:sm:3'><unexpected-request "
+                         "xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></failed>")
 
     def test_resumption_and_compression_fail_before_bind(self):
         stream = Stream(self.service.xmpp_port)

@@ -16,7 +16,7 @@ PING = "<iq type='get' id='%s'><ping xmlns='urn:xmpp:ping'/></iq>"
 CARD = "<vCard xmlns='vcard-temp'>%s</vCard>"
 NOT_FOUND = ("<error type='cancel'><item-not-found "
              "xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
-BYTES_MAX = 65_536
+BYTES_MAX = 98_304
 
 
 class Clients:
@@ -127,8 +127,8 @@ class Cards(Clients, Served, unittest.TestCase):
         self.assertIn("type='result'", self.set(eve, "<FN>%s</FN>" % ("x" * room)))
         said = self.set(eve, "<FN>%s</FN>" % ("y" * (room + 1)))
         self.assertIn("<error type='modify'><policy-violation ", said)
-        self.assertIn("at most 65536 bytes", said)
-        said = self.set(eve, "<FN>%s</FN>" % ("&amp;" * 14_000))
+        self.assertIn("at most 98304 bytes", said)
+        said = self.set(eve, "<FN>%s</FN>" % ("&amp;" * 20_000))
         self.assertIn("<policy-violation ", said)
         self.assert_card(self.get(eve), "<FN>%s</FN>" % ("x" * room))
 

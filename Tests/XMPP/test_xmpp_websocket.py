@@ -50,9 +50,10 @@ class Handshake(Served, unittest.TestCase):
         self.rejected(400, "porchlight.v1", path="/v1/socket")
 
     def test_other_paths(self):
-        for path in ("/xmpp/", "/xmpp-websocket", "/v1/xmpp"):
+        for path in ("/xmpp//", "/xmpp-websockets", "/v1/xmpp"):
             self.rejected(404, "/v1/socket", path=path)
-        self.assertTrue(self.connect(path="/xmpp?a=b").is_open)
+        for path in ("/xmpp?a=b", "/xmpp/", "/xmpp-websocket", "/xmpp-websocket/"):
+            self.assertTrue(self.connect(path=path).is_open)
 
     def test_without_xmpp_there_is_no_such_path(self):
         service = Service()
@@ -238,7 +239,7 @@ class Messages(Served, unittest.TestCase):
         self.error("invalid-namespace", "<presence/>")
         self.error("unsupported-stanza-type", "<presence xmlns='jabber:server'/>")
         self.error("unsupported-stanza-type", "<other xmlns='%s'/>" % FRAMING)
-        self.error("policy-violation", "<a xmlns='b'>" + "<c>" * 40 + "</c>" * 40 + "</a>")
+        self.error("policy-violation", "<a xmlns='b'>" + "<c>" * 1_100 + "</c>" * 1_100 + "</a>")
 
     def test_what_opens_no_stream(self):
         self.error("bad-format", PING % "1", opened=False)

@@ -38,7 +38,7 @@ public struct Limits: Hashable, Sendable {
     /// Addresses to which one session has presented itself besides its subscribers; XMPP only.
     public static let directedAddressesMax = 32
     /// Bytes of the card of an account, as XML; XMPP only.
-    public static let cardBytesMax = 65_536
+    public static let cardBytesMax = 98_304
     /// Bytes of UTF-8 in an alias or a tag of a device.
     public static let labelBytesMax = 40
     /// Tags of one device.

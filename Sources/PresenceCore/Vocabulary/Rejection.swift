@@ -123,7 +123,7 @@ public struct Rejection: Error, Hashable, Sendable {
         case type, expiry, subscriber, publisher, publishers, cursor, from, limit, value, ext,
             onlineOnly, reason
         case contacts, contact, action, text, name, groups, visibility, show, priority
-        case password, body, ref, id, messages
+        case password, body, ref, receipt, id, messages
         case alias, aliases, tags, tagsAll, tagsNot, pushAddress
     }
 }

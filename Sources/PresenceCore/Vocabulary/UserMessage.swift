@@ -64,6 +64,9 @@ public struct StanzaParts<Text: Hashable & Sendable>: Hashable, Sendable {
         case chat = 1
         /// One that belongs to no conversation.
         case normal = 2
+        /// That a message was received; `extra` is the id of its stanza (XEP-0184). A native client
+        /// has sent it.
+        case receipt = 3
     }
 
     /// What it is for.

@@ -23,8 +23,7 @@ extension Clients {
             let variant = table.variant(of: slot)
             let isXMPP = protocols.span[slot].client != nil
             precondition(
-                isXMPP == (variant.domain != nil || variant == .webSocketOfXMPP),
-                "a client's variant")
+                isXMPP == variant.isXMPP, "a client's variant")
         case .ending:
             precondition(isWaiting || table.list(of: slot).isListing, "nothing to do")
         case .closing:

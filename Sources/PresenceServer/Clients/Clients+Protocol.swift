@@ -41,11 +41,13 @@ extension Clients {
         }
     }
 
-    /// Carries out what a client has sent too fast, if it is time.
+    /// Carries out what a client has sent too fast, and looks at what it has, if it is time.
     mutating func carryOutPaced(_ slot: Int) {
         switch speaker(slot) {
         case .none, .native: break
-        case .xmpp(let client): client.carryOutPaced(&self)
+        case .xmpp(let client):
+            client.carryOutPaced(&self)
+            client.lookAtDelivery(&self)
         }
     }
 
@@ -154,7 +156,7 @@ extension Clients {
     func patience(of slot: Int) -> Patience {
         switch speaker(slot) {
         case .none, .native: nativePatience(of: slot)
-        case .xmpp: .ofXMPP
+        case .xmpp(let client): client.patience
         }
     }
 

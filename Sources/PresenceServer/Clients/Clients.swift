@@ -219,6 +219,12 @@ extension EventVariant {
     /// at its beginning, which differs with the JID of the receiver.
     static let webSocketOfXMPP = EventVariant(2)
 
+    /// Stanzas that are counted for each receiver (XEP-0198), and thus not shared.
+    static let countedStanzas = EventVariant(3)
+
+    /// Whether it is one of an XMPP client.
+    var isXMPP: Bool { self == .webSocketOfXMPP || self == .countedStanzas || domain != nil }
+
     /// Whether it is one of a WebSocket.
     var isWebSocket: Bool { self == .webSocket || self == .webSocketOfXMPP }
 
@@ -232,7 +238,7 @@ extension EventVariant {
         number < Self.firstOfDomains ? nil : Int(number) - Self.firstOfDomains
     }
 
-    private static let firstOfDomains = 3
+    private static let firstOfDomains = 4
 
     /// How many variants there are.
     static func count(domains: Int) -> Int { firstOfDomains + domains }

@@ -27,11 +27,24 @@ struct RelayedStanza: Sendable {
     var account: [UInt8]
     /// Nil: all devices that are available with a priority of 0 or more.
     var device: [UInt8]?
+    /// Whether it is for those also if the device is not connected.
+    var isForAnyDevice: Bool
+    /// Copies of a message for other clients; nil if it is not copied.
+    var copies: RelayedCopies?
     /// The id of the iq; empty: it has none.
     var id: [UInt8]
     var kind: RelayedKind
     /// As the receiver is sent it, whatever its domain is.
     var stanza: StanzaTemplate
+}
+
+/// A message that is not stored, as copies (XEP-0280).
+struct RelayedCopies: Sendable {
+    var sender: [UInt8]
+    /// For other clients of the sender.
+    var sent = StanzaTemplate()
+    /// For those of the recipient that are not handed it.
+    var received = StanzaTemplate()
 }
 
 /// An event of a large fan-out in progress, encoded.
@@ -140,8 +153,14 @@ extension EngineHost {
     mutating func relay(_ stanza: RelayedStanza, at now: Moment) throws(Rejection) {
         let sender = stanza.connection
         guard let device = stanza.device else { return try relayToAll(stanza, at: now) }
-        let target = try engine.relayTarget(
-            of: stanza.account, device: device, stanza.kind, from: sender)
+        let target: RelayTarget
+        do throws(Rejection) {
+            target = try engine.relayTarget(
+                of: stanza.account, device: device, stanza.kind, from: sender)
+        } catch {
+            guard stanza.isForAnyDevice else { throw error }
+            return try relayToAll(stanza, at: now)
+        }
         let receiver = target.connection
         let isAsked =
             stanza.kind == .answer && relayedRequests.take(stanza.id, from: receiver, to: sender)
@@ -152,6 +171,7 @@ extension EngineHost {
         }
         if stanza.kind == .question { relayedRequests.add(stanza.id, from: sender, to: receiver) }
         output.shared.effects.answer(sender, .done)
+        relayCopies(of: stanza, handedTo: [receiver])
         guard !stalledLoops.contains(loops.loop(of: receiver.slot)) else { return }
         output.append(.relay(output.shared.add(stanza.stanza)), for: receiver)
     }
@@ -161,6 +181,7 @@ extension EngineHost {
     private mutating func relayToAll(_ stanza: RelayedStanza, at now: Moment) throws(Rejection) {
         let targets = try engine.relayTargets(of: stanza.account, from: stanza.connection)
         output.shared.effects.answer(stanza.connection, .done)
+        relayCopies(of: stanza, handedTo: targets.map(\.connection))
         guard !targets.isEmpty else { return }
         let shared = output.shared.add(stanza.stanza)
         for target in targets {
@@ -172,6 +193,30 @@ extension EngineHost {
             else { continue }
             output.append(.relay(shared), for: receiver)
         }
+    }
+
+    /// Hands copies of a message to other clients of its sender, and to those of its recipient that
+    /// are not handed it. Their loops know which want copies.
+    private mutating func relayCopies(of stanza: RelayedStanza, handedTo receivers: [ConnectionID])
+    {
+        guard let copies = stanza.copies else { return }
+        hand(copies.sent, toClientsOf: copies.sender, except: [stanza.connection] + receivers)
+        // Of what an account sends itself, one copy is enough.
+        guard copies.sender != stanza.account else { return }
+        hand(copies.received, toClientsOf: stanza.account, except: receivers)
+    }
+
+    /// Hands a copy of a message to the XMPP clients of an account.
+    mutating func hand(
+        _ copy: StanzaTemplate, toClientsOf account: [UInt8], except others: [ConnectionID]
+    ) {
+        let receivers = engine.connections(of: account).filter { connection in
+            output.stanzaReceivers.contains(connection.slot) && !others.contains(connection)
+                && !stalledLoops.contains(loops.loop(of: connection.slot))
+        }
+        guard !receivers.isEmpty else { return }
+        let shared = output.shared.add(copy)
+        for receiver in receivers { output.append(.copy(shared), for: receiver) }
     }
 
     /// Hands an event to those of its receivers that are XMPP clients.

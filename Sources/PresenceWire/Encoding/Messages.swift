@@ -259,7 +259,7 @@ extension Rejection.Field {
         case .sync: "a boolean; in `login`, a string"
         case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .from,
             .ext, .reason, .contact, .action, .text, .name, .visibility, .show, .password, .body,
-            .ref,
+            .ref, .receipt,
             .id, .alias, .pushAddress:
             "a string"
         }

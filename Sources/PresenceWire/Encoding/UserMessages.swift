@@ -82,10 +82,13 @@ extension [UInt8] {
         // The id of a stanza is unique only within its stream (RFC 6120, section 8.1.3): by it, a
         // receiver would take another message for a repetition.
         if message.stanza == nil { appendText(#","ref":"#, message.ref) }
-        if let stanza = message.stanza {
+        if let stanza = message.stanza, stanza.kind == .receipt {
+            appendText(#","receipt":"#, stanza.extra)
+        } else if let stanza = message.stanza {
             append(#","type":"#)
             append(stanza.kind == .chat ? #""chat""# : #""normal""#)
             appendText(#","xml":"#, stanza.extra)
+            appendText(#","stanzaId":"#, message.ref)
         }
         append("}")
     }

@@ -7,13 +7,14 @@ extension RequestDecoder {
     mutating func readSend() throws(Rejection) -> Command {
         let account = try readAccount()
         let recipients = try readRecipients()
-        let body = try readBody()
+        let receipt = try readReceipt()
+        let body = try receipt == nil ? readBody() : readText(.body) ?? .empty
         let ext = try readText(.ext)
-        try checkSize(of: body, ext)
+        try checkSize(of: body, ext, receipt?.extra)
         return .send(
             account: account,
             Send(
-                to: recipients, body: body, ext: ext, ref: try readRef(),
+                to: recipients, body: body, ext: ext, ref: try readRef(), stanza: receipt,
                 expirySeconds: try readInteger(
                     .expiry, min: limits.messageExpirySecondsMin,
                     max: limits.messageExpirySecondsMax) ?? limits.messageExpirySecondsDefault))
@@ -76,9 +77,21 @@ extension RequestDecoder {
         return body
     }
 
-    /// `body` and `ext` have one limit.
-    private func checkSize(of body: ByteRange, _ ext: ByteRange?) throws(Rejection) {
-        let count = Int(body.count) + Int(ext?.count ?? 0)
+    /// The id of the stanza that is received.
+    private func readReceipt() throws(Rejection) -> StanzaParts<ByteRange>? {
+        let bytesMax = limits.messageBytesMax
+        guard let id = try readText(.receipt, bytesMax: bytesMax) else { return nil }
+        guard id.count > 0 else {
+            throw Rejection(.outOfRange, field: .receipt, min: 1, max: bytesMax)
+        }
+        return StanzaParts(kind: .receipt, language: .empty, addressed: .empty, extra: id)
+    }
+
+    /// `body`, `ext` and `receipt` have one limit.
+    private func checkSize(
+        of body: ByteRange, _ ext: ByteRange?, _ receipt: ByteRange?
+    ) throws(Rejection) {
+        let count = Int(body.count) + Int(ext?.count ?? 0) + Int(receipt?.count ?? 0)
         guard count <= limits.messageBytesMax else {
             throw Rejection(.tooLong, field: .body, limit: limits.messageBytesMax, count: count)
         }
@@ -91,4 +104,9 @@ extension RequestDecoder {
         }
         return ref
     }
+}
+
+extension ByteRange {
+    /// The range of no text.
+    fileprivate static let empty = ByteRange(start: 0, count: 0)
 }

@@ -93,6 +93,7 @@ struct Parameter {
     static let priority = Parameter(.priority)
     static let body = Parameter(.body)
     static let ref = Parameter(.ref)
+    static let receipt = Parameter(.receipt)
     static let id = Parameter(.id)
     static let messages = Parameter(.messages)
     static let alias = Parameter(.alias)

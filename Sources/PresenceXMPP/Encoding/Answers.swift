@@ -21,7 +21,7 @@ public struct ServiceDescription: Hashable, Sendable {
     fileprivate static let features: [StaticString] = [
         Namespace.discoInfo, Namespace.discoItems, Namespace.ping, Namespace.last,
         Namespace.version, Namespace.time, Namespace.offlineMessages, Namespace.stanzaIDs,
-        Namespace.vcard,
+        Namespace.vcard, Namespace.carbons,
     ]
 }
 

@@ -21,6 +21,8 @@ extension StanzaTemplate {
         of stanza: XMLElement, from sender: StanzaSender, bytesMax: Int
     ) -> Bool {
         let start = bytes.count
+        // Of a message, the rest is of use without a part that others may reject.
+        let isMessage = stanza.name.isEqual(to: "message")
         bytes.append(literal: "<")
         bytes.append(contentsOf: stanza.name)
         bytes.append(literal: " from='")
@@ -36,9 +38,11 @@ extension StanzaTemplate {
         bytes.append(literal: ">")
         for child in stanza.elements where !child.isReserved(in: stanza) {
             let rest = max(0, bytesMax - (bytes.count - start))
-            guard bytes.appendXML(child, in: Namespace.client, bytesMax: rest) else {
-                return false
-            }
+            guard
+                isMessage
+                    ? bytes.appendXMLIfWhole(child, in: Namespace.client, bytesMax: rest)
+                    : bytes.appendXML(child, in: Namespace.client, bytesMax: rest)
+            else { return false }
         }
         bytes.append(literal: "</")
         bytes.append(contentsOf: stanza.name)

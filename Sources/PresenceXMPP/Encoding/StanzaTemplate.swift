@@ -31,7 +31,7 @@ public struct StanzaTemplate: Hashable, Sendable {
 
     /// Some of the stanzas.
     public struct Part: Hashable, Sendable {
-        let bytes: Range<Int>
+        fileprivate(set) var bytes: Range<Int>
         let gaps: Range<Int>
 
         /// The stanzas between two ends.
@@ -63,6 +63,14 @@ public struct StanzaTemplate: Hashable, Sendable {
 
     /// All stanzas.
     public var whole: Part { Part(from: .none, to: end) }
+
+    /// All stanzas, without the beginning of the first, in which there is no gap.
+    func rest(after start: StaticString) -> Part {
+        precondition(bytes.count >= start.utf8CodeUnitCount, "stanzas that begin with less")
+        var part = whole
+        part.bytes = start.utf8CodeUnitCount..<bytes.count
+        return part
+    }
 
     /// Forgets the stanzas, and keeps the memory.
     public mutating func removeAll() {

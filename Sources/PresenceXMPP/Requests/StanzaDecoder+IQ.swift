@@ -107,6 +107,13 @@ extension StanzaDecoder {
         case let name where name.isEqual(to: Namespace.vcard):
             guard isOwn(target, sender) else { throw .forbidden }
             return .setCard(try card(payload))
+        case let name where name.isEqual(to: Namespace.carbons):
+            try requireOwn(target, sender)
+            let isOn = payload.name.isEqual(to: "enable")
+            guard isOn || payload.name.isEqual(to: "disable") else {
+                throw .badRequest("The element in the namespace of carbons is enable or disable.")
+            }
+            return .setCarbons(isOn: isOn)
         default: throw .serviceUnavailable
         }
     }

@@ -1,6 +1,7 @@
-// Messages: those that users have written are stored, what clients send by themselves is handed to
-// a device that is connected, and all else is dropped.
+// Messages: those that users have written, receipts and markers are stored, what is of no use later
+// is handed to devices that are connected, and all else is dropped.
 
+internal import Containers
 internal import PresenceCore
 internal import XML
 
@@ -12,19 +13,9 @@ extension StanzaDecoder {
         if type.isEqual(to: "groupchat") { throw .serviceUnavailable }
         let isError = type.isEqual(to: "error")
         guard !isError, !type.isEqual(to: "headline"), stanza.isStored else {
-            // What clients send by themselves needs no error, which some show to their users.
-            guard let target = try? address(head.to), !stanza.isOfIncompleteStanza else {
-                return .ignore
-            }
-            return switch target {
-            case .device(let account, let device?): .relayMessage(account: account, device: device)
-            case .account(let account) where !isError: .relayMessage(account: account, device: nil)
-            case .none where !isError: .relayMessage(account: sender.account, device: nil)
-            case .none, .service, .account, .device: .ignore
-            }
+            return relayed(stanza, head, sender, isError: isError)
         }
         let target = try address(head.to)
-        guard !stanza.isOfIncompleteStanza else { throw .elementsTooLarge }
         let kind: StanzaParts<[UInt8]>.Kind = type.isEqual(to: "chat") ? .chat : .normal
         switch target {
         case .service: return .ignore
@@ -36,33 +27,101 @@ extension StanzaDecoder {
         }
     }
 
+    /// A message that is not stored. What clients send by themselves needs no error, which some
+    /// show to their users.
+    private func relayed(
+        _ stanza: XMLElement, _ head: StanzaHead, _ sender: StanzaSender, isError: Bool
+    ) -> XMPPRequest {
+        guard let target = try? address(head.to) else { return .ignore }
+        let isChat = stanza.attribute("type")?.isEqual(to: "chat") ?? false
+        let isWritten = !isError && stanza.first("body", in: Namespace.client) != nil
+        func relay(_ account: [UInt8], _ device: [UInt8]?) -> XMPPRequest {
+            .relayMessage(
+                RelayedMessage(
+                    account: account, device: device, isForAnyDevice: device == nil || isChat,
+                    isWritten: isWritten, isCopied: !isError && stanza.isCopied))
+        }
+        return switch target {
+        case .device(let account, let device?): relay(account, device)
+        // That of no session, so it is not connected.
+        case .device(let account, nil) where isChat: relay(account, nil)
+        case .account(let account) where !isError: relay(account, nil)
+        case .none where !isError: relay(sender.account, nil)
+        case .none, .service, .account, .device: .ignore
+        }
+    }
+
     private func written(
         _ stanza: XMLElement, _ kind: StanzaParts<[UInt8]>.Kind, _ head: StanzaHead,
         _ sender: StanzaSender, to account: [UInt8], _ device: [UInt8]
     ) throws(StanzaError) -> XMPPRequest {
         var language = stanza.attribute("lang", in: Namespace.xml) ?? sender.language[...]
         if language.count > Self.languageBytesMax { language = [] }
-        let bytesMax = limits.messageBytesMax
-        let error = StanzaError.tooLong(
-            "A message has at most \(bytesMax) bytes, with all its elements.")
-        var (body, extra): ([UInt8]?, [UInt8]) = (nil, [])
+        // Where there is room for a message, there is for an id of this length.
+        let idBytes = max(0, (head.id?.count ?? 0) - limits.refBytesMax)
+        var content = MessageContent(bytesMax: limits.messageBytesMax - idBytes)
         for child in stanza.elements where !child.isOfServiceInMessage {
-            if body == nil, child.isNamed("body", in: Namespace.client) {
-                body = child.text
-                continue
-            }
-            let rest = bytesMax - extra.count - (body?.count ?? 0)
-            guard rest > 0, extra.appendXML(child, in: Namespace.client, bytesMax: rest) else {
-                throw error
+            guard content.append(child) else {
+                throw .tooLong(
+                    "A message has at most \(limits.messageBytesMax) bytes, with all its elements, "
+                        + "and what its id has above \(limits.refBytesMax).")
             }
         }
-        guard extra.count + (body?.count ?? 0) <= bytesMax else { throw error }
-        let ref = head.id.flatMap { 1...limits.refBytesMax ~= $0.count ? $0 : nil }
+        // All that it consisted of is left out.
+        guard content.body != nil || !content.extra.isEmpty else { throw .elementsTooLarge }
         return .send(
             WrittenMessage(
-                account: account, body: body ?? [], ref: ref,
+                account: account, body: content.body ?? [],
+                ref: head.id.flatMap { $0.isEmpty ? nil : $0 },
                 parts: StanzaParts(
-                    kind: kind, language: Array(language), addressed: device, extra: extra)))
+                    kind: kind, language: Array(language), addressed: device,
+                    extra: content.extra), isCopied: stanza.isCopied))
+    }
+}
+
+/// What a message has in it, as it is stored: the text of its body, and all else as XML.
+///
+/// A body that is more than its text begins the other elements, without the text: `<body
+/// xml:lang='de'/>`, or `<body/>` for one that is empty, or that another body follows. So it comes
+/// out as it went in.
+private struct MessageContent {
+    private(set) var body: [UInt8]?
+    /// The attributes of the body, as XML; nil: nothing is to be said of it.
+    private var bodyTag: [UInt8]?
+    private var others: [UInt8] = []
+    private let bytesMax: Int
+
+    init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+    var extra: [UInt8] { (bodyTag ?? []) + others }
+
+    private var byteCount: Int { (body?.count ?? 0) + (bodyTag?.count ?? 0) + others.count }
+
+    /// Appends an element. What others may reject is left out. Returns false if that is too much.
+    mutating func append(_ child: XMLElement) -> Bool {
+        let isBody = child.isNamed("body", in: Namespace.client)
+        if isBody, body == nil {
+            let text = child.text
+            body = text
+            let tag = Self.tag(of: child)
+            let says = text.isEmpty || !tag.elementsEqual(Self.plainTag)
+            if says { bodyTag = tag }
+            return byteCount <= bytesMax
+        }
+        if isBody, bodyTag == nil { bodyTag = Self.plainTag }
+        let rest = bytesMax - byteCount
+        return rest > 0
+            && others.appendXMLIfWhole(child, in: Namespace.client, bytesMax: rest)
+    }
+
+    private static let plainTag = Array("<body/>".utf8)
+
+    private static func tag(of body: XMLElement) -> [UInt8] {
+        guard let language = body.attribute("lang", in: Namespace.xml) else { return plainTag }
+        var tag = Array("<body".utf8)
+        tag.appendXML(attribute: "xml:lang", language)
+        tag.append(literal: "/>")
+        return tag
     }
 }
 
@@ -77,19 +136,35 @@ extension XMLElement {
             }
     }
 
+    /// Whether copies of a message are for other clients (XEP-0280, section 6): it is of a
+    /// conversation, and its sender does not want the contrary.
+    fileprivate var isCopied: Bool {
+        let type = attribute("type") ?? []
+        guard !type.isEqual(to: "headline"), !type.isEqual(to: "groupchat") else { return false }
+        let isForOneOnly = elements.contains {
+            $0.isNamed("private", in: Namespace.carbons)
+                || $0.isNamed("no-copy", in: Namespace.hints)
+        }
+        guard !isForOneOnly else { return false }
+        return type.isEqual(to: "chat")
+            || elements.contains {
+                $0.isNamed("body", in: Namespace.client)
+                    || $0.namespace.isEqual(to: Namespace.receipts)
+                    || $0.namespace.isEqual(to: Namespace.markers)
+                    || $0.namespace.isEqual(to: Namespace.chatStates)
+            }
+    }
+
     /// Whether it is what only the service may say in a message.
     var isOfServiceInMessage: Bool {
         namespace.isEqual(to: Namespace.delay) || namespace.isEqual(to: Namespace.oldDelay)
             || isNamed("stanza-id", in: Namespace.stanzaIDs)
     }
 
-    /// Whether it is part of a message that a client sends without its user: that the user is
-    /// typing (XEP-0085), has received or read something (XEP-0184, XEP-0333), and what
-    /// accompanies that.
+    /// Whether it is part of a message that is of no use later: that the user is typing (XEP-0085),
+    /// and what accompanies that. A receipt or a marker waits as a text does (XEP-0160).
     fileprivate var isSentUnseen: Bool {
-        namespace.isEqual(to: "http://jabber.org/protocol/chatstates")
-            || namespace.isEqual(to: "urn:xmpp:receipts")
-            || namespace.isEqual(to: "urn:xmpp:chat-markers:0")
+        namespace.isEqual(to: Namespace.chatStates)
             || namespace.isEqual(to: "urn:xmpp:hints")
             || namespace.isEqual(to: "urn:xmpp:sid:0")
             || isNamed("thread", in: Namespace.client)

@@ -22,6 +22,22 @@ public struct WrittenMessage: Hashable, Sendable {
     public var ref: [UInt8]?
     /// What else it has.
     public var parts: StanzaParts<[UInt8]>
+    /// Whether other clients of the sender and of the recipient are sent copies (XEP-0280).
+    public var isCopied = true
+}
+
+/// Whom a message is for that is not stored.
+public struct RelayedMessage: Hashable, Sendable {
+    /// The account.
+    public var account: [UInt8]
+    /// The device; nil: all that are available with a priority of 0 or more.
+    public var device: [UInt8]?
+    /// Whether it is for those also if the device is not connected (RFC 6121, 8.5.3.2.1).
+    public var isForAnyDevice: Bool
+    /// Whether its user has written it, who is to learn that it does not arrive.
+    public var isWritten: Bool
+    /// Whether other clients of the sender and of the recipient are sent copies (XEP-0280).
+    public var isCopied = true
 }
 
 /// What a stanza asks for, with every limit checked that depends on the stanza alone. Names are
@@ -82,9 +98,10 @@ public enum XMPPRequest: Hashable, Sendable {
 
     /// Store a message for its recipient.
     case send(WrittenMessage)
-    /// Give a message that is not stored to a device, if it is online; nil: to all that are
-    /// available with a priority of 0 or more.
-    case relayMessage(account: [UInt8], device: [UInt8]?)
+    /// Give a message that is not stored to devices that are connected.
+    case relayMessage(RelayedMessage)
+    /// Send the client copies of what others of its account send and receive, or no more.
+    case setCarbons(isOn: Bool)
 
     // MARK: Others
 

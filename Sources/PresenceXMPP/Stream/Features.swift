@@ -62,7 +62,8 @@ extension [UInt8] {
                 literal: """
                     <bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/>\
                     <session xmlns='urn:ietf:params:xml:ns:xmpp-session'><optional/></session>\
-                    <sub xmlns='urn:xmpp:features:pre-approval'/>
+                    <sub xmlns='urn:xmpp:features:pre-approval'/>\
+                    <sm xmlns='urn:xmpp:sm:3'/>
                     """)
         }
         append(literal: "</stream:features>")

@@ -6,6 +6,7 @@ enum StreamElement {
     case auth, response, abort
     case bind(IQ), session(IQ), registration(IQ)
     case stanza(Stanza.Kind)
+    case management(ManagementElement)
     /// What is not offered, and some clients use without asking: its answer, which may be empty.
     case notOffered(answer: StaticString)
     /// The client reports an error, after which the stream is over.
@@ -29,25 +30,27 @@ enum StreamElement {
             self = element.name.isEqual(to: "starttls") ? .startTLS : .unknown
         case let name where name.isEqual(to: Namespace.streams):
             self = element.name.isEqual(to: "error") ? .error : .unknown
+        case let name where name.isEqual(to: Namespace.streamManagement):
+            self = Self.management(element)
         default: self = Self.notOffered(element)
         }
+    }
+
+    private static func management(_ element: XMLElement) -> StreamElement {
+        let name = element.name
+        if name.isEqual(to: "enable") { return .management(.enable) }
+        if name.isEqual(to: "resume") { return .management(.resume) }
+        if name.isEqual(to: "r") { return .management(.request) }
+        guard name.isEqual(to: "a") else { return .unknown }
+        return .management(.answer(count: StreamManagement.count(element.attribute("h"))))
     }
 
     private static func notOffered(_ element: XMLElement) -> StreamElement {
         func isNamed(_ names: StaticString..., in namespace: StaticString) -> Bool {
             names.contains { element.isNamed($0, in: namespace) }
         }
-        if isNamed("active", "inactive", in: Namespace.clientState)
-            || isNamed("r", "a", in: Namespace.streamManagement)
-        {
+        if isNamed("active", "inactive", in: Namespace.clientState) {
             return .notOffered(answer: "")
-        }
-        if isNamed("enable", "resume", in: Namespace.streamManagement) {
-            return .notOffered(
-                answer: """
-                    <failed xmlns='urn:xmpp:sm:3'><feature-not-implemented \
-                    xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></failed>
-                    """)
         }
         if isNamed("compress", in: Namespace.compression) {
             return .notOffered(

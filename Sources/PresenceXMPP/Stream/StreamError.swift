@@ -17,6 +17,7 @@ public struct StreamError: Error, Hashable, Sendable {
         case resourceConstraint = "resource-constraint"
         case restrictedXML = "restricted-xml"
         case systemShutdown = "system-shutdown"
+        case undefinedCondition = "undefined-condition"
         case unsupportedEncoding = "unsupported-encoding"
         case unsupportedStanzaType = "unsupported-stanza-type"
         case unsupportedVersion = "unsupported-version"
@@ -26,11 +27,27 @@ public struct StreamError: Error, Hashable, Sendable {
     public let condition: Condition
     /// What a developer should know besides; empty: nothing.
     public let text: String
+    /// What an extension says besides.
+    private(set) var detail = Detail.none
+
+    /// What is said of an error of an extension.
+    enum Detail: Hashable, Sendable {
+        case none
+        /// XEP-0198: the client has acknowledged more stanzas than it was sent.
+        case acknowledgedTooMany(UInt32, sent: UInt32)
+    }
 
     /// An error with an explanation that is fixed, never one that has input in it.
     public init(_ condition: Condition, _ text: String = "") {
         self.condition = condition
         self.text = text
+    }
+
+    static func acknowledgedTooMany(_ count: UInt32, sent: UInt32) -> StreamError {
+        var error = StreamError(
+            .undefinedCondition, "More stanzas were acknowledged than were sent.")
+        error.detail = .acknowledgedTooMany(count, sent: sent)
+        return error
     }
 
     static let otherDomain = StreamError(
@@ -60,7 +77,7 @@ public struct StreamError: Error, Hashable, Sendable {
     private static func text(_ limit: XMLLimit) -> String {
         switch limit {
         case .bytes: "The stanza has too many bytes."
-        case .depth: "A stanza has at most \(XMLLimits.depthMax) elements in each other."
+        case .depth: "A stanza has at most \(XMLLimits.depthReadMax) elements in each other."
         case .nodes: "A stanza has at most \(XMLLimits.nodesMax) elements and texts."
         case .attributes:
             "The element of a stanza has at most \(XMLLimits.attributesMax) attributes."
@@ -83,6 +100,12 @@ extension [UInt8] {
         append(
             condition: error.condition.rawValue, error.text,
             in: "urn:ietf:params:xml:ns:xmpp-streams")
+        if case .acknowledgedTooMany(let count, let sent) = error.detail {
+            append(literal: "<handled-count-too-high xmlns='urn:xmpp:sm:3'")
+            appendXML(attribute: "h", String(count).utf8)
+            appendXML(attribute: "send-count", String(sent).utf8)
+            append(literal: "/>")
+        }
         append(literal: "</stream:error>")
         appendStreamEnd(in: framing)
     }

@@ -25,6 +25,11 @@ public enum StreamInput {
     case bind(device: [UInt8])
     /// A stanza of a bound stream, and its tree. Read the tree before the next call of the stream.
     case request(XMPPRequest, StanzaHead, XMLElement)
+    /// Stream management is enabled: from now on the stream is to be given the stanzas that are
+    /// sent, by `noteSent`. Call again.
+    case managed
+    /// The client has acknowledged stanzas. Call again.
+    case acknowledged
     /// A stanza was answered with this error, which is in the output. Call again.
     case rejected(StanzaError)
     /// The client has ended the stream. Write the output and close the connection.

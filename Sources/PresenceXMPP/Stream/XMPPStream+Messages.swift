@@ -22,6 +22,9 @@ extension XMPPStream {
         let settings = service.settings
         do throws(XMLError) {
             let element = try service.reader.readMessage(message, bytesMax: bytesMax(of: service))
+            // A declaration begins a stream.
+            let isOpen = element.isNamed("open", in: Namespace.framing)
+            guard isOpen || !XMLReader.hasDeclaration(message) else { throw .restricted }
             return read(message: element, service, using: &random)
         } catch {
             let reason = error == .secondHeader ? Self.notOpened : StreamError(of: error)
@@ -83,21 +86,23 @@ public enum StreamMessages {
         }
         return start..<offset
     }
-}
 
-extension [UInt8] {
-    /// Appends an element that the service has written, with the namespaces that the header of a
-    /// stream would declare.
-    public mutating func appendMessage(_ element: Span<UInt8>) {
-        var nameEnd = 0
-        while nameEnd < element.count, !Self.endsName(element[nameEnd]) { nameEnd += 1 }
-        append(element.extracting(..<nameEnd))
-        if Self.isStanza(element.extracting(..<nameEnd)) {
-            append(literal: " xmlns='jabber:client'")
-        } else if Self.has("<stream:", element) {
-            append(literal: " xmlns:stream='http://etherx.jabber.org/streams'")
+    /// How many of the elements are stanzas.
+    static func stanzaCount(in bytes: Span<UInt8>) -> Int {
+        var count = 0
+        var offset = 0
+        while let element = nextElement(in: bytes, from: &offset) {
+            let bytes = bytes.extracting(element)
+            if isStanza(bytes.extracting(..<nameEnd(of: bytes))) { count += 1 }
         }
-        append(element.extracting(nameEnd...))
+        return count
+    }
+
+    /// The end of the name in the tag that an element begins with.
+    fileprivate static func nameEnd(of element: Span<UInt8>) -> Int {
+        var end = 0
+        while end < element.count, !endsName(element[end]) { end += 1 }
+        return end
     }
 
     private static func endsName(_ byte: UInt8) -> Bool {
@@ -105,15 +110,30 @@ extension [UInt8] {
     }
 
     /// Whether this begins the tag of a stanza. All else declares its namespace anywhere.
-    private static func isStanza(_ start: Span<UInt8>) -> Bool {
+    fileprivate static func isStanza(_ start: Span<UInt8>) -> Bool {
         let names: [StaticString] = ["<presence", "<message", "<iq"]
         return names.contains { $0.utf8CodeUnitCount == start.count && has($0, start) }
     }
 
-    private static func has(_ prefix: StaticString, _ bytes: Span<UInt8>) -> Bool {
+    fileprivate static func has(_ prefix: StaticString, _ bytes: Span<UInt8>) -> Bool {
         guard prefix.utf8CodeUnitCount <= bytes.count else { return false }
         return (0..<prefix.utf8CodeUnitCount).allSatisfy {
             unsafe bytes[$0] == prefix.utf8Start[$0]
         }
+    }
+}
+
+extension [UInt8] {
+    /// Appends an element that the service has written, with the namespaces that the header of a
+    /// stream would declare.
+    public mutating func appendMessage(_ element: Span<UInt8>) {
+        let nameEnd = StreamMessages.nameEnd(of: element)
+        append(element.extracting(..<nameEnd))
+        if StreamMessages.isStanza(element.extracting(..<nameEnd)) {
+            append(literal: " xmlns='jabber:client'")
+        } else if StreamMessages.has("<stream:", element) {
+            append(literal: " xmlns:stream='http://etherx.jabber.org/streams'")
+        }
+        append(element.extracting(nameEnd...))
     }
 }

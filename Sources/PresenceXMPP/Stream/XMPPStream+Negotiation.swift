@@ -19,6 +19,7 @@ extension XMPPStream {
             output.append(literal: answer)
             return .output
         }
+        if case .management(let element) = kind, !isInClear { return read(element) }
         switch phase {
         case .clear where isInClear:
             return readInClear(kind, settings)
@@ -54,7 +55,8 @@ extension XMPPStream {
         case .abort: return rejectOnce(.aborted)
         case .registration(let iq): return register(iq, settings)
         case .bind, .session, .stanza: return fail(StreamError(.notAuthorized))
-        case .unknown, .notOffered, .error: return fail(StreamError(.unsupportedStanzaType))
+        case .unknown, .management, .notOffered, .error:
+            return fail(StreamError(.unsupportedStanzaType))
         }
     }
 
@@ -138,6 +140,10 @@ extension XMPPStream {
     private mutating func readBound(
         _ element: XMLElement, _ kind: StreamElement, _ decoder: StanzaDecoder
     ) -> StreamInput {
+        switch kind {
+        case .stanza, .registration, .session, .bind: management?.noteHandled()
+        default: break
+        }
         switch kind {
         case .stanza(let kind): return decode(Stanza(kind: kind, element: element), decoder)
         case .registration: return decode(Stanza(kind: .iq, element: element), decoder)

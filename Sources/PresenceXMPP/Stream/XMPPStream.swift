@@ -28,6 +28,8 @@ public struct XMPPStream: Sendable {
     public internal(set) var account: [UInt8] = []
     /// The device, which is the resource of the client's JID, once it is bound.
     public internal(set) var device: [UInt8] = []
+    /// What is counted of stanzas; nil: the client has not enabled that.
+    public internal(set) var management: StreamManagement?
 
     var splitter = StanzaSplitter()
     var scope = StreamScope.standard

@@ -63,16 +63,12 @@ import Testing
     }
 
     @Test func `what is huge is rejected while it arrives`() {
-        let long = String(repeating: "a", count: 5_000)
         for sent in [
             "<stream:stream to='" + String(repeating: "a", count: 20_000),
             Client.header + "<" + String(repeating: "a", count: 20_000),
             Client.header + "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='PLAIN'>"
                 + String(repeating: "A", count: 20_000),
-            Client.header + String(repeating: "<a>", count: 100),
-            Client.header.replacing("example.org", with: long),
-            Client.header + "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' "
-                + "mechanism='\(long)'/>",
+            Client.header + String(repeating: "<a>", count: 1_025),
         ] {
             var peer = StreamPeer()
             peer.receive(sent)

@@ -39,7 +39,8 @@ import Testing
                  id='*' from='example.org'><stream:features>\
                 <bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/>\
                 <session xmlns='urn:ietf:params:xml:ns:xmpp-session'><optional/></session>\
-                <sub xmlns='urn:xmpp:features:pre-approval'/></stream:features>
+                <sub xmlns='urn:xmpp:features:pre-approval'/>\
+                <sm xmlns='urn:xmpp:sm:3'/></stream:features>
                 """)
         #expect(
             peer.receive(Client.bind) == """

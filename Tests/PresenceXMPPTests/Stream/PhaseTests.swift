@@ -84,7 +84,6 @@ import Testing
         case .text, .secondHeader: error("bad-format")
         case .comment: error("restricted-xml")
         case .clientState where !isInClear: ("say", "")
-        case .management where !isInClear: ("say", "<failed xmlns='urn:xmpp:sm:3'><feature-not")
         case .compression where !isInClear: ("say", "<unsupported-method/></failure>")
         default: nil
         }
@@ -107,6 +106,7 @@ import Testing
         case .registrationGet: ("say", "<username/>")
         case .registrationSet: ("register n", "<iq type='result' id='r'/>")
         case .otherNamespace, .unknown, .features: error("unsupported-stanza-type")
+        case .management: ("say", "<failed xmlns='urn:xmpp:sm:3'><unexpected-request ")
         default: error("not-authorized")
         }
     }
@@ -114,6 +114,7 @@ import Testing
     private func authenticated(_ input: Input) -> Expected {
         switch input {
         case .bind: ("bind phone", "<jid>alice@example.org/phone</jid>")
+        case .management: ("say", "<failed xmlns='urn:xmpp:sm:3'><unexpected-request ")
         case .startTLS, .auth, .response, .abort, .otherNamespace, .unknown, .features:
             error("unsupported-stanza-type")
         default: error("not-authorized")
@@ -124,6 +125,7 @@ import Testing
         switch input {
         case .bind: ("say", "<not-allowed ")
         case .session: ("say", "<iq type='result' id='s1'/>")
+        case .management: ("managed", "<enabled xmlns='urn:xmpp:sm:3'/>")
         case .registrationGet, .iqGet, .iqResult: ("iq \(input.bytes)", "")
         // Of another account.
         case .registrationSet: ("rejected not-allowed", "<not-allowed ")

@@ -176,6 +176,8 @@ struct StreamPeer {
         case .register(let name, _): "register \(text(name))"
         case .bind(let resource): "bind \(text(resource))"
         case .request(_, let head, let element): "\(head.kind) \(written(element))"
+        case .managed: "managed"
+        case .acknowledged: "acknowledged"
         case .rejected(let error): "rejected \(error.condition.rawValue)"
         case .end: "end"
         case .error(let error): "error \(error.condition.rawValue)"

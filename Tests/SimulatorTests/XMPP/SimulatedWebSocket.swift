@@ -13,6 +13,8 @@ final class SimulatedWebSocket {
     /// What the client has to send of itself: pongs.
     private var replies: [UInt8] = []
     private(set) var violations: [String] = []
+    /// The domain of the stream, as the service has named it.
+    private var domain = ""
 
     private enum State {
         /// It waits for the answer to its request.
@@ -94,7 +96,17 @@ final class SimulatedWebSocket {
             return Self.frame(part)
         }
         rest = rest.dropFirst(place)
+        if let number = Self.pingNumber(answeredBy: part[..<place]) {
+            return Self.frame(number, opcode: 10)
+        }
         return Self.frame(declared(String(decoding: part[..<place], as: UTF8.self)).utf8)
+    }
+
+    /// The payload of the ping that the client answers, as it has understood it.
+    private static func pingNumber(answeredBy stanza: ArraySlice<UInt8>) -> [UInt8]? {
+        let start = "<iq type='result' id='ping-".utf8
+        guard stanza.starts(with: start) else { return nil }
+        return Array(stanza.dropFirst(start.count).prefix { $0 != UInt8(ascii: "'") })
     }
 
     /// A stanza with its namespace.
@@ -173,7 +185,11 @@ final class SimulatedWebSocket {
         switch first {
         case 0x81: stream += element(of: payload)
         case 0x88: state = .closed
-        case 0x89: replies += Self.frame(payload, opcode: 10)
+        case 0x89 where payload.isEmpty: replies += Self.frame(payload, opcode: 10)
+        case 0x89:
+            let number = String(decoding: payload, as: UTF8.self)
+            let ping = "<iq type='get' id='ping-\(number)' from='\(domain)'>"
+            stream += Array((ping + "<ping xmlns='urn:xmpp:ping'/></iq>").utf8)
         case 0x8A: break
         default: violations.append("a frame that begins with \(first)")
         }
@@ -191,6 +207,10 @@ final class SimulatedWebSocket {
         let open = "<open xmlns='urn:ietf:params:xml:ns:xmpp-framing'"
         guard text.hasPrefix(open) else { return message }
         let attributes = text.dropFirst(open.count).dropLast(2)
+        domain =
+            attributes.firstRange(of: " from='").map { from in
+                String(attributes[from.upperBound...].prefix { $0 != "'" })
+            } ?? ""
         return Array(
             """
             <?xml version='1.0'?><stream:stream xmlns='jabber:client' \

@@ -95,10 +95,10 @@ extension SimulatedXMPPClient {
         guard iq.text("from") == domain else { return hearRelayed(iq) }
         if iq.text("id")?.hasPrefix("taken-") == true {
             noteNumber(iq.text("id"), after: "taken-")
-            noteTaking()
         } else {
             noteNumber(iq.text("id"), after: "ping-")
         }
+        noteTaking()
         meet("pinged")
         if let id = iq.text("id") { reply("<iq type='result' id='\(id)' to='\(domain)'/>") }
     }

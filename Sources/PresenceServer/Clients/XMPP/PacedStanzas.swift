@@ -13,29 +13,41 @@ struct RelationChange {
 /// What an XMPP client has sent faster than the rate limit of its account, and is carried out
 /// later.
 struct PacedStanzas {
-    /// A change of a relationship; nothing is read until it is carried out.
-    var change: (head: StanzaHead, change: RelationChange)?
+    /// A message, or a change of a relationship; nothing is read until it is carried out.
+    private(set) var request: PacedRequest?
     /// The newest presence for its subscribers. Earlier ones that were not sent do not matter.
     var presence: (head: StanzaHead, availability: Availability)?
     /// When it is tried again; nil: nothing waits.
     var retryTime: Mono?
-    /// How often the change was rejected.
+    /// How often the request was rejected.
     private var rejectionCount = 0
 
-    /// After this number of attempts a change is rejected: about half a minute.
+    /// After this number of attempts a request is rejected: about half a minute.
     private static let rejectionsMax = 30
 
-    /// Notes that a change is above the rate limit. Returns whether it is tried again.
-    mutating func keep(_ change: RelationChange, _ head: StanzaHead) -> Bool {
+    /// Notes that a request is above the rate limit. Returns whether it is tried again.
+    mutating func keep(_ request: PacedRequest) -> Bool {
         rejectionCount += 1
         guard rejectionCount < Self.rejectionsMax else {
             rejectionCount = 0
             return false
         }
-        self.change = (head, change)
+        self.request = request
         return true
     }
 
-    /// The change was carried out, or rejected.
-    mutating func changeEnded() { rejectionCount = 0 }
+    /// Takes the request, to try it again.
+    mutating func takeRequest() -> PacedRequest? {
+        defer { request = nil }
+        return request
+    }
+
+    /// The request was carried out, or rejected.
+    mutating func requestEnded() { rejectionCount = 0 }
+}
+
+/// What a client waits for that is tried again.
+enum PacedRequest {
+    case change(RelationChange, StanzaHead)
+    case message(WrittenMessage, StanzaHead)
 }

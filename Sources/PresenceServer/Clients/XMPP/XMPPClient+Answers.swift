@@ -10,7 +10,7 @@ extension XMPPClient {
     /// Answers what the client waits for.
     func answer(_ answer: Answer, in effects: borrowing Effects, _ clients: inout Clients) {
         guard let request = awaiting else { return clients.endMismatched(slot) }
-        paced.changeEnded()
+        paced.requestEnded()
         switch (request, answer) {
         case (.bind, .loggedIn(let login)): beginServing(login, &clients)
         case (.relation(let head, let change), .related) where change.isAnswered:
@@ -34,7 +34,7 @@ extension XMPPClient {
         // What is not answered.
         case (.presence, .shown), (.presence, .availabilitySet), (.hiding, .shown),
             (.relation, .related), (.relation, .done), (.availability, .done), (.relay, .done),
-            (.message, .sent):
+            (.relayedMessage, .done), (.message, .sent):
             break
         default: return clients.endMismatched(slot)
         }
@@ -81,11 +81,11 @@ extension XMPPClient {
     func reject(_ rejection: Rejection, _ clients: inout Clients) {
         guard let request = awaiting else { return clients.endMismatched(slot) }
         if keep(request, after: rejection, &clients) {
-            // A change is waited for until it is tried again.
-            guard paced.change == nil else { return }
+            // A request is waited for until it is tried again.
+            guard paced.request == nil else { return }
             return clients.settle(slot)
         }
-        paced.changeEnded()
+        paced.requestEnded()
         clients.count(rejection, of: slot)
         switch request {
         case .encryption: break
@@ -100,7 +100,9 @@ extension XMPPClient {
             flushStream(&clients)
             clients.end(slot, .logout, .lost, .inOrder)
         case .taking(let last): untaken.keep(last)
-        case .message, .relay, .discovery, .presence, .availability, .hiding, .relation, .password,
+        case .relayedMessage where rejection.reason != .rateLimited: break
+        case .message, .relay, .relayedMessage, .discovery, .presence, .availability, .hiding,
+            .relation, .password,
             .lastSeen, .roster, .card:
             if let head = request.head { send(request.error(rejection), head, &clients) }
         }

@@ -47,12 +47,23 @@ extension XMPPClient {
     }
 
     /// Sends a ping to a client that has been silent. Any bytes are an answer. A client of a
-    /// WebSocket gets a ping of that protocol, which browsers answer without the page.
+    /// WebSocket gets a ping of that protocol, which browsers answer without the page. It may
+    /// answer only the last ping, whose number thus answers the earlier ones.
     func sendPing(_ clients: inout Clients) {
-        guard webSocket == nil else { return clients.sendPing(to: slot) }
-        guard let sender else { return }
         let number = nextNumber()
+        guard webSocket == nil else {
+            return clients.sendPing(to: slot, Array(String(number).utf8))
+        }
+        guard let sender else { return }
         send(&clients) { $0.appendPing(number: number, to: sender) }
+    }
+
+    /// How long the client may be silent. Until it has answered a question, it may be one that
+    /// answers none, of which only its kernel gives a sign.
+    var patience: Patience {
+        var patience = Patience.ofXMPP
+        patience.countsAcknowledgements = untaken.answering != .answers
+        return patience
     }
 }
 

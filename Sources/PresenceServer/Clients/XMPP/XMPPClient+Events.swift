@@ -40,15 +40,15 @@ extension Clients {
     mutating func push(_ presences: borrowing DomainStanzas, to slot: Int) {
         let bareJID = table.gapText(of: slot)
         let before = table.ownBytes(of: slot)
-        var outbox = table.beginAppending(to: slot)
-        if isWebSocket(slot) {
+        if let client = protocols[slot].client, table.variant(of: slot).domain == nil {
             var elements: [UInt8] = []
             elements.append(presences, to: bareJID)
-            outbox.appendMessages(of: elements.span)
+            client.append(elements.span, &self)
         } else {
+            var outbox = table.beginAppending(to: slot)
             outbox.append(presences, to: bareJID)
+            table.endAppending(outbox, to: slot)
         }
-        table.endAppending(outbox, to: slot)
         countHeldBack(slot, since: before)
     }
 
@@ -72,6 +72,15 @@ extension Clients {
         var filled = DomainStanzas()
         filled.fill(part, of: template, at: client.stream.domain)
         push(filled, to: slot)
+    }
+
+    /// Sends an XMPP client a copy of a message, if it wants copies and keeps up.
+    mutating func relayCopy(
+        _ part: StanzaTemplate.Part, of template: borrowing StanzaTemplate, to slot: Int,
+        at now: Mono
+    ) {
+        guard protocols[slot].client?.hasCarbons == true else { return }
+        relay(part, of: template, to: slot, at: now)
     }
 }
 
@@ -105,9 +114,7 @@ extension XMPPClient {
     /// Sends the client a stanza that it has not asked for. That is counted while it does not read.
     func push(_ stanza: Span<UInt8>, _ clients: inout Clients) {
         let before = clients.table.ownBytes(of: slot)
-        clients.table.append(to: slot) {
-            if webSocket != nil { $0.appendMessages(of: stanza) } else { $0.append(stanza) }
-        }
+        append(stanza, &clients)
         clients.countHeldBack(slot, since: before)
     }
 

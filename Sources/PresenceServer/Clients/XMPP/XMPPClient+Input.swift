@@ -57,6 +57,12 @@ extension XMPPClient {
             carryOut(request, head, stanza, &clients)
             // 1,000 elements take up to 0.6 ms to read, to look through and to write.
             clients.budget.spend(stanza.partCountOfStanza >> 4)
+        case .managed:
+            // From here on each stanza for it is counted, so it shares none.
+            clients.table.setVariant(
+                of: slot, webSocket == nil ? .countedStanzas : .webSocketOfXMPP,
+                gapText: clients.table.gapText(of: slot))
+        case .acknowledged: acknowledged(&clients)
         case .rejected(let error):
             clients.counters.stanzaErrors.count(error.condition)
         case .end:

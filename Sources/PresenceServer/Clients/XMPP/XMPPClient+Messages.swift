@@ -4,31 +4,13 @@ import PresenceCore
 import PresenceXMPP
 
 // Messages: what a client sends is stored before it is carried on with, and what it is sent is
-// taken when it has answered a ping that was sent behind it.
-
-/// What an XMPP client was sent of the messages for it, and may not have received.
-struct UntakenMessages {
-    /// The last message that it was sent, if it was not asked about it.
-    var last: MessageID?
-    /// The ping that it was sent and has not answered, and the last message before it.
-    var asked: (number: UInt64, last: MessageID)?
-
-    /// The last message that the answer with this id takes; nil: it answers something else.
-    mutating func take(_ id: [UInt8]?) -> MessageID? {
-        guard let asked, let id, id == Array("taken-\(asked.number)".utf8) else { return nil }
-        self.asked = nil
-        return asked.last
-    }
-
-    /// A message was not taken, since messages are off: the client is asked about it again.
-    mutating func keep(_ message: MessageID) { last = last ?? message }
-}
+// taken when it has answered a question that was sent behind it.
 
 extension XMPPClient {
     /// Has a message stored for its recipient.
     func write(_ message: WrittenMessage, _ head: StanzaHead, _ clients: inout Clients) {
         let expirySeconds = clients.configuration.engine.limits.messageExpirySecondsDefault
-        ask(for: .message(head), &clients) { texts in
+        ask(for: .message(head, message), &clients) { texts in
             let stanza = message.parts.map { texts.add($0) }
             return .send(
                 account: nil,
@@ -39,10 +21,59 @@ extension XMPPClient {
         }
     }
 
+    // MARK: Taking
+
     /// The client has answered an iq of the service: it may take messages.
     func answered(_ id: [UInt8]?, _ clients: inout Clients) {
-        guard let last = untaken.take(id) else { return }
+        guard let id, let number = Self.number(ofPing: id[...]) else { return }
+        untaken.noteAnswering()
+        take(untaken.take(pingNumber: number), &clients)
+    }
+
+    /// The client of a WebSocket has answered a ping.
+    func answered(pong payload: [UInt8], _ clients: inout Clients) {
+        untaken.noteAnswering()
+        guard awaiting == nil, let number = UInt64(String(decoding: payload, as: UTF8.self)) else {
+            return
+        }
+        take(untaken.take(pingNumber: number), &clients)
+    }
+
+    /// The client has acknowledged stanzas.
+    func acknowledged(_ clients: inout Clients) {
+        guard let management = stream.management else { return }
+        untaken.noteAnswering()
+        take(untaken.take { management.isAcknowledged($0) }, &clients)
+    }
+
+    /// The number of the ping that an answer is for; nil: it is for something else.
+    private static func number(ofPing id: ArraySlice<UInt8>) -> UInt64? {
+        for name in ["taken-", "ping-"] where id.starts(with: name.utf8) {
+            return UInt64(String(decoding: id.dropFirst(name.utf8.count), as: UTF8.self))
+        }
+        return nil
+    }
+
+    private func take(_ last: MessageID?, _ clients: inout Clients) {
+        guard let last else { return }
         ask(for: .taking(last), &clients) { _ in .take(last) }
+    }
+
+    /// Looks at what the kernel of a client that does not answer has acknowledged, if it is time.
+    func lookAtDelivery(_ clients: inout Clients) {
+        guard clients.table.phase(of: slot) == .serving else { return }
+        let now = clients.now().mono
+        switch untaken.look(clients.table.delivery(of: slot), at: now) {
+        case nil: break
+        case .again(let time): clients.table.remind(slot, at: time)
+        case .taken:
+            // Its request in progress is answered first.
+            guard awaiting == nil else {
+                let time = now.advanced(byMilliseconds: UntakenMessages.lookMilliseconds)
+                return clients.table.remind(slot, at: time)
+            }
+            take(untaken.takeQuestion(), &clients)
+        }
     }
 
     /// The client was sent messages.
@@ -54,13 +85,30 @@ extension XMPPClient {
     /// Asks the client whether it has what it was sent, unless it was asked before. Any answer
     /// says so: it has read what was in front of the question.
     func askIfReceived(_ clients: inout Clients) {
-        guard untaken.asked == nil, let last = untaken.last, let sender else { return }
+        guard let last = untaken.lastToAsk, sender != nil else { return }
+        let kind: UntakenMessages.Kind =
+            untaken.answering == .silent ? .ping(nextNumber()) : sendQuestion(&clients)
+        let lookTime = untaken.ask(kind, about: last, at: clients.now().mono)
+        if let lookTime { clients.table.remind(slot, at: lookTime) }
+    }
+
+    /// Asks the client something that it answers when it has read what is in front of that.
+    private func sendQuestion(_ clients: inout Clients) -> UntakenMessages.Kind {
+        if let management = stream.management {
+            var request: [UInt8] = []
+            request.appendManagementRequest()
+            push(request.span, &clients)
+            return .management(management.sent)
+        }
         let number = nextNumber()
-        untaken.asked = (number, last)
-        untaken.last = nil
-        var ping: [UInt8] = []
-        ping.appendPing("taken", number: number, to: sender)
-        push(ping.span, &clients)
+        if webSocket != nil {
+            clients.sendPing(to: slot, Array(String(number).utf8))
+        } else if let sender {
+            var ping: [UInt8] = []
+            ping.appendPing("taken", number: number, to: sender)
+            push(ping.span, &clients)
+        }
+        return .ping(number)
     }
 }
 

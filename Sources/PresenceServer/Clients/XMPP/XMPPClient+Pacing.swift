@@ -3,8 +3,8 @@ import PresenceCore
 import PresenceXMPP
 
 // Stanzas above the rate limit of their account. A native client gets an error and sends the
-// request again; no XMPP client does. So they are carried out later. While a change of a
-// relationship waits, the client is read more slowly, like one that sends too many frames. Of
+// request again; no XMPP client does. So they are carried out later. While a message or a change of
+// a relationship waits, the client is read more slowly, like one that sends too many frames. Of
 // presences for subscribers the newest counts: reading continues, and the next one replaces the one
 // that waits.
 
@@ -20,7 +20,9 @@ extension XMPPClient {
         case .presence(let head, let availability):
             paced.presence = (head, availability)
         case .relation(let head, let change):
-            guard paced.keep(change, head) else { return false }
+            guard paced.keep(.change(change, head)) else { return false }
+        case .message(let head, let message):
+            guard paced.keep(.message(message, head)) else { return false }
         default: return false
         }
         clients.counters.throttled += 1
@@ -42,11 +44,13 @@ extension XMPPClient {
         case .serving, .ending: break
         case .free, .anonymous, .closing: return
         }
-        if let (head, change) = paced.change {
-            paced.change = nil
+        if let request = paced.takeRequest() {
             // It has been waited for.
             awaiting = nil
-            relate(change, head, &clients)
+            switch request {
+            case .change(let change, let head): relate(change, head, &clients)
+            case .message(let message, let head): write(message, head, &clients)
+            }
             if paced.presence != nil { retry(afterSeconds: 1, &clients) }
             return
         }

@@ -36,8 +36,8 @@ extension XMPPClient {
         case .setCard(let content):
             handle(.replace(content), head, &clients)
         case .send(let message): write(message, head, &clients)
-        case .relayMessage(let account, let device):
-            relayMessage(stanza, head, of: sender, to: account, device, &clients)
+        case .relayMessage(let message):
+            relayMessage(stanza, head, of: sender, message, &clients)
         case .answer: answered(head.id, &clients)
         case .changePassword(let typed):
             changePassword(typed, head, of: sender, &clients)
@@ -68,24 +68,39 @@ extension XMPPClient {
             .relay(
                 RelayedStanza(
                     connection: clients.connectionID(slot), account: account, device: device,
-                    id: head.id ?? [], kind: wantsAnswer ? .question : .answer, stanza: relayed)))
+                    isForAnyDevice: false, copies: nil, id: head.id ?? [],
+                    kind: wantsAnswer ? .question : .answer, stanza: relayed)))
     }
 
-    /// Relays a message that is not stored. Nothing is said of one that is too long.
+    /// Relays a message that is not stored. Nothing is said of what no user has written.
     private func relayMessage(
-        _ stanza: XMLElement, _ head: StanzaHead, of sender: StanzaSender, to account: [UInt8],
-        _ device: [UInt8]?, _ clients: inout Clients
+        _ stanza: XMLElement, _ head: StanzaHead, of sender: StanzaSender,
+        _ message: RelayedMessage, _ clients: inout Clients
     ) {
         var relayed = StanzaTemplate()
         guard relayed.appendRelayed(stanza, from: sender, bytesMax: Self.relayedBytesMax) else {
-            return
+            return message.isWritten ? rejectLong(head, &clients) : ()
         }
-        wait(for: .relay(nil))
+        wait(for: .relayedMessage(message.isWritten ? head : nil))
         clients.inbound.append(
             .relay(
                 RelayedStanza(
-                    connection: clients.connectionID(slot), account: account, device: device,
-                    id: [], kind: .message, stanza: relayed)))
+                    connection: clients.connectionID(slot), account: message.account,
+                    device: message.device, isForAnyDevice: message.isForAnyDevice,
+                    copies: message.isCopied ? copies(of: relayed, stanza, by: sender) : nil,
+                    id: [],
+                    kind: .message, stanza: relayed)))
+    }
+
+    /// The copies of a message for other clients of its sender and of its recipient.
+    private func copies(
+        of relayed: borrowing StanzaTemplate, _ stanza: XMLElement, by sender: StanzaSender
+    ) -> RelayedCopies {
+        let isChat = stanza.attribute("type")?.isEqual(to: "chat") ?? false
+        var copies = RelayedCopies(sender: sender.account)
+        copies.sent.appendCopy(.sent, of: relayed, isChat: isChat)
+        copies.received.appendCopy(.received, of: relayed, isChat: isChat)
+        return copies
     }
 
     /// Rejects a stanza that is to be relayed.
@@ -104,6 +119,9 @@ extension XMPPClient {
         guard let xmpp = clients.xmpp else { return }
         switch request {
         case .ping:
+            send(&clients) { $0.appendResult(head, to: sender) }
+        case .setCarbons(let isOn):
+            setCarbons(isOn: isOn)
             send(&clients) { $0.appendResult(head, to: sender) }
         case .discoverFeatures(nil):
             let canChangePassword = canChangePassword(clients)

@@ -35,7 +35,7 @@ extension XMPPClient {
                 message: clients.unmasked.span.bytes, of: service, using: &random)
             actOn(input, &clients)
         case .ping: clients.sendPong(to: slot, clients.unmasked)
-        case .pong: break
+        case .pong: answered(pong: clients.unmasked, &clients)
         case .end: clients.inputEnded(of: slot)
         case .violation(.message(let code)):
             endStream(for: StreamError(code), code, &clients)

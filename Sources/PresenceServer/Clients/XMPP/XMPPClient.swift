@@ -1,4 +1,5 @@
 import Connections
+import Containers
 import Passwords
 import PresenceCore
 import PresenceWire
@@ -28,6 +29,8 @@ final class XMPPClient {
     var arrival = StanzaArrival()
     /// The number of the last ping or push.
     private var number: UInt64 = 0
+    /// Whether it is sent copies of what other clients of its account send and are sent.
+    private(set) var hasCarbons = false
     /// The messages that it was sent.
     var untaken = UntakenMessages()
     /// The devices that have presented themselves to it, other than by a subscription.
@@ -56,6 +59,9 @@ final class XMPPClient {
         sender = stream.client
     }
 
+    /// The client is sent copies from now on, or no more.
+    func setCarbons(isOn: Bool) { hasCarbons = isOn }
+
     /// The place of its domain among those of the service.
     var domainPlace: Int { service.settings.domains.firstIndex(of: stream.domain) ?? 0 }
 
@@ -63,10 +69,21 @@ final class XMPPClient {
 
     /// Sends the stanza that `encode` appends.
     func send(_ clients: inout Clients, _ encode: (inout [UInt8]) -> Void) {
-        guard webSocket != nil else { return clients.table.append(to: slot, encode) }
+        guard webSocket != nil || stream.management != nil else {
+            return clients.table.append(to: slot, encode)
+        }
         var elements: [UInt8] = []
         encode(&elements)
-        clients.table.append(to: slot) { $0.appendMessages(of: elements.span) }
+        append(elements.span, &clients)
+    }
+
+    /// Appends elements to what the client is sent. Its own bytes go through here, or through
+    /// `Clients.push`: so its stanzas are counted.
+    func append(_ elements: Span<UInt8>, _ clients: inout Clients) {
+        stream.noteSent(elements)
+        clients.table.append(to: slot) {
+            if webSocket != nil { $0.appendMessages(of: elements) } else { $0.append(elements) }
+        }
     }
 
     /// Answers a request with an error.
@@ -134,8 +151,11 @@ enum XMPPRequestInProgress {
     case discovery(StanzaHead, Discovered)
     /// Whether a stanza for another device could be handed to it; nil: that is not answered.
     case relay(StanzaHead?)
+    /// Whether a message that is not stored could be handed to another device: it is not answered
+    /// whether that is connected. Nil: it is not answered at all.
+    case relayedMessage(StanzaHead?)
     /// That a message is stored, which is not answered.
-    case message(StanzaHead)
+    case message(StanzaHead, WrittenMessage)
     /// That messages are taken.
     case taking(MessageID)
     /// A card, or that its own is replaced.
@@ -149,10 +169,10 @@ enum XMPPRequestInProgress {
         case .encryption, .authentication, .registration, .bind, .logout, .taking: nil
         case .presence(let head, _), .availability(let head), .hiding(let head, _),
             .relation(let head, _), .password(let head, _), .lastSeen(let head),
-            .discovery(let head, _), .roster(let head), .message(let head),
+            .discovery(let head, _), .roster(let head), .message(let head, _),
             .card(let head):
             head
-        case .relay(let head): head
+        case .relay(let head), .relayedMessage(let head): head
         }
     }
 }
