@@ -256,6 +256,25 @@ class Messages(Served, unittest.TestCase):
         self.assertNotIn("<received ", self.heard(kenny, "none"))
         self.assertNotIn("<sent ", self.heard(liz, "end"))
 
+    def test_copies_of_what_is_stored(self):
+        enable = "<iq type='set' id='c'><enable xmlns='urn:xmpp:carbons:2'/></iq>"
+        mat, nan = self.stream("mat", enable + "<presence/>"), self.stream("nan", enable)
+        matt = Stream(self.service.xmpp_port)
+        self.addCleanup(matt.close)
+        matt.login("mat", "d2")
+        matt.send(enable + "<presence/>")
+        for each in (mat, matt, nan):
+            self.heard(each, "here")
+        self.write(mat, "nan@localhost", "k1", TEXT)
+        said = matt.until("</message></forwarded></sent></message>")
+        self.assertIn("<message xmlns='jabber:client' from='mat@localhost/d1' to='nan@localhost' "
+                      "id='k1' type='chat'><body>%s</body>" % TEXT, said)
+        self.write(nan, "mat@localhost/d1", "k2", TEXT)
+        said = matt.until("</message></forwarded></received></message>")
+        self.assertIn("id='k2' type='chat'><body>%s</body>" % TEXT, said)
+        self.write(mat, "nan@localhost", "k3", TEXT, "<private xmlns='urn:xmpp:carbons:2'/>")
+        self.assertNotIn("<sent ", self.heard(matt, "end"))
+
     def test_one_for_its_device_needs_no_presence(self):
         native = self.service.login("jan", "phone")
         self.addCleanup(native.close)

@@ -76,6 +76,7 @@ extension EngineHost {
             attempt(stanza.connection) { host throws(Rejection) in
                 try host.relay(stanza, at: now)
             }
+        case .copy(let message): copy(message)
         case .invalid(let connection, let method, let rejection):
             memory.noteActivity()
             if connection.isInProcess { counters.requests += 1 }

@@ -38,7 +38,18 @@ struct RelayedStanza: Sendable {
     var stanza: StanzaTemplate
 }
 
-/// A message that is not stored, as copies (XEP-0280).
+/// A message that is stored, of which other clients are sent copies (XEP-0280).
+struct CopiedMessage: Sendable {
+    /// The connection of the sender.
+    var connection: ConnectionID
+    /// The recipient.
+    var account: [UInt8]
+    /// The device that it is addressed to; empty: it is for all.
+    var device: [UInt8]
+    var copies: RelayedCopies
+}
+
+/// A message as copies (XEP-0280).
 struct RelayedCopies: Sendable {
     var sender: [UInt8]
     /// For other clients of the sender.
@@ -204,6 +215,27 @@ extension EngineHost {
         // Of what an account sends itself, one copy is enough.
         guard copies.sender != stanza.account else { return }
         hand(copies.received, toClientsOf: stanza.account, except: receivers)
+    }
+
+    /// Hands copies of a message that is stored to other clients of its sender, and to those of its
+    /// recipient, if it is for one of them alone.
+    mutating func copy(_ message: CopiedMessage) {
+        let copies = message.copies
+        var target: RelayTarget?
+        if !message.device.isEmpty {
+            target = try? engine.relayTarget(
+                of: message.account, device: message.device, .message, from: message.connection)
+        }
+        let receivers = [message.connection] + (target.map { [$0.connection] } ?? [])
+        guard copies.sender != message.account else {
+            // What an account writes to itself all its clients are sent, unless it is for one.
+            if target != nil { hand(copies.sent, toClientsOf: copies.sender, except: receivers) }
+            return
+        }
+        hand(copies.sent, toClientsOf: copies.sender, except: receivers)
+        if target != nil {
+            hand(copies.received, toClientsOf: message.account, except: receivers)
+        }
     }
 
     /// Hands a copy of a message to the XMPP clients of an account.

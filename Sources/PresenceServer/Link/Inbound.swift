@@ -93,6 +93,8 @@ enum InboundItem: Sendable {
     indirect case card(ConnectionID, CardRequest)
     /// A stanza of an XMPP client for another device.
     indirect case relay(RelayedStanza)
+    /// A message of an XMPP client is stored: other clients are to be sent copies.
+    indirect case copy(CopiedMessage)
     /// A request whose parameters are invalid. It is rejected for that, unless its peer has no
     /// permission: that is reported first.
     indirect case invalid(ConnectionID, MethodName, Rejection)

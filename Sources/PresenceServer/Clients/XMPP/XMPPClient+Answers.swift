@@ -29,12 +29,13 @@ extension XMPPClient {
         case (.presence, .shown(.begins)):
             clients.table.updateList(of: slot) { $0.beginList() }
         case (.taking, .taken): askIfReceived(&clients)
+        case (.message(_, let message), .sent(let sent)): copy(message, sent, &clients)
         // Before the end of its side, which may have been read meanwhile, is acted on.
         case (.logout, .loggedOut): return close(nil, &clients)
         // What is not answered.
         case (.presence, .shown), (.presence, .availabilitySet), (.hiding, .shown),
             (.relation, .related), (.relation, .done), (.availability, .done), (.relay, .done),
-            (.relayedMessage, .done), (.message, .sent):
+            (.relayedMessage, .done):
             break
         default: return clients.endMismatched(slot)
         }

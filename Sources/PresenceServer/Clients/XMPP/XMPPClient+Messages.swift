@@ -1,6 +1,7 @@
 import Connections
 import Outboxes
 import PresenceCore
+import PresenceWire
 import PresenceXMPP
 
 // Messages: what a client sends is stored before it is carried on with, and what it is sent is
@@ -19,6 +20,22 @@ extension XMPPClient {
                     body: texts.add(message.body), ref: message.ref.map { texts.add($0) },
                     stanza: stanza, expirySeconds: expirySeconds))
         }
+    }
+
+    /// A message of the client is stored: other clients are sent copies, if it is one for that.
+    func copy(_ message: WrittenMessage, _ sent: Sent, _ clients: inout Clients) {
+        guard message.isCopied, let sender else { return }
+        let delivered = DeliveredMessage(
+            id: sent.message, from: sender.account, fromDevice: sender.device, time: sent.time,
+            body: message.body, ref: message.ref ?? [], stanza: message.parts)
+        var copies = RelayedCopies(sender: sender.account)
+        copies.sent.appendCopy(ofSent: delivered, to: message.account, id: sent.message.text)
+        copies.received.appendCopy(ofReceived: delivered, id: sent.message.text)
+        clients.inbound.append(
+            .copy(
+                CopiedMessage(
+                    connection: clients.connectionID(slot), account: message.account,
+                    device: message.parts.addressed, copies: copies)))
     }
 
     // MARK: Taking
