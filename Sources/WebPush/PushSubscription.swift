@@ -23,11 +23,26 @@ public struct PushSubscription: Sendable {
             (try? StrictJSON.check(bytes)) != nil,
             let members = try? JSONDecoder().decode(Members.self, from: Data(bytes)),
             let endpoint = PushEndpoint(members.endpoint),
-            let point = Base64URL.decoded(members.keys.p256dh.utf8), point.count == 65,
+            let point = Self.decoded(members.keys.p256dh), point.count == 65,
             let key = try? P256.KeyAgreement.PublicKey(x963Representation: point),
-            let secret = Base64URL.decoded(members.keys.auth.utf8), secret.count == 16
+            let secret = Self.decoded(members.keys.auth), secret.count == 16
         else { return nil }
         (self.endpoint, self.key, self.secret) = (endpoint, key, secret)
+    }
+
+    /// Browsers write base64url without padding. Pages that encode what `getKey` returns themselves
+    /// write base64 (`btoa`), and some libraries pad either.
+    private static func decoded(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
+        guard text.utf8.count - digits.count <= 2 else { return nil }
+        return Base64URL.decoded(
+            digits.lazy.map { digit in
+                switch digit {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                default: digit
+                }
+            })
     }
 
     /// The members as browsers write them.

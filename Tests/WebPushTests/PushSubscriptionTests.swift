@@ -23,6 +23,25 @@ func subscriptionText(
         #expect(subscription.secret == Array(0..<16))
     }
 
+    @Test func `is read with keys in base64, and with padding`() throws {
+        let point = [UInt8](P256.KeyAgreement.PrivateKey().publicKey.x963Representation)
+        // Its digits are +, / and others; 16 bytes have two of padding, 65 have one.
+        let secret = [UInt8](repeating: 0xfb, count: 8) + [UInt8](repeating: 0xff, count: 8)
+        func text(_ key: String, _ auth: String) -> String {
+            #"{"endpoint":"https://push.example/a","keys":{"p256dh":"\#(key)","auth":"\#(auth)"}}"#
+        }
+        func base64(_ bytes: [UInt8]) -> String {
+            String(decoding: Base64.encoded(bytes), as: UTF8.self)
+        }
+        let standard = text(base64(point), base64(secret))
+        #expect(try #require(PushSubscription(standard)).secret == secret)
+        let padded = text(Base64URL.encoded(point) + "=", Base64URL.encoded(secret) + "==")
+        #expect(try #require(PushSubscription(padded)).secret == secret)
+        #expect(PushSubscription(text(Base64URL.encoded(point), "====")) == nil)
+        let tooMuch = text(Base64URL.encoded(point), Base64URL.encoded(secret) + "===")
+        #expect(PushSubscription(tooMuch) == nil)
+    }
+
     @Test(arguments: [
         ("https://push.example/a", "https://push.example"),
         ("https://Push.Example:443/", "https://push.example"),

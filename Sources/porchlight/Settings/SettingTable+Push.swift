@@ -16,8 +16,8 @@ extension SettingTable {
             .text(
                 "push-hosts", \Startup.push.hosts, .text, unset: "browsers",
                 "The push services that are sent to, up to 16 hosts with commas between them, "
-                    + "`*.` for all hosts below a name. browsers: those of Chrome, Firefox, Safari "
-                    + "and Edge."),
+                    + "`*.` for all hosts below a name. browsers: those of Chrome, Chromium, "
+                    + "Firefox, Safari and Edge."),
         ])
 }
 
@@ -29,9 +29,9 @@ struct PushChoices: Sendable {
     /// The list as it was given; nil: those of browsers.
     var hosts: String?
 
-    /// Those of Chrome, Firefox, Safari and Edge.
+    /// Those of Chrome, of Chromium as distributions build it, Firefox, Safari and Edge.
     static let hostsOfBrowsers =
-        "fcm.googleapis.com,updates.push.services.mozilla.com,web.push.apple.com,"
+        "fcm.googleapis.com,jmt17.google.com,updates.push.services.mozilla.com,web.push.apple.com,"
         + "*.notify.windows.com"
 }
 
