@@ -41,7 +41,10 @@ final class DirectoryLock: Sendable {
         let count = unsafe withUnsafeMutableBytes(of: &number) {
             unsafe pread(descriptor, $0.baseAddress, size, 0)
         }
-        return count == size ? max(0, Int64(littleEndian: number)) : 0
+        guard count == size else { return 0 }
+        let reserved = Int64(littleEndian: number)
+        // Above 2^53 the file is damaged, and numbers would not be exact in JavaScript.
+        return (0...1 << 53).contains(reserved) ? reserved : 0
     }
 
     /// Notes that numbers up to this one have been reserved; false if that cannot be written.

@@ -13,7 +13,7 @@ import Testing
     ) -> Numbering {
         var numbering = Numbering(at: moment(1_000, wall: wall), seed: seed)
         numbering.restore(reservedUpTo: used)
-        _ = numbering.blockToReserve()
+        _ = numbering.blockToReserve(lastTicket: 0)
         return numbering
     }
 
@@ -67,31 +67,42 @@ import Testing
         }
     }
 
-    @Test func `are reserved before they are used, half a block ahead`() {
+    @Test func `are reserved before they are used, and rise with time in what is on disk`() {
         var numbering = numbering()
-        var (durable, requested) = (numbering.reserved, 0)
+        var (durable, requested) = (numbering.reserved, 0 as UInt64)
         for minute in 1...300 as ClosedRange<UInt64> {
             numbering.note(Mono(milliseconds: 1_000 + minute * 60_000))
-            #expect(numbering.next() <= durable)
+            let next = numbering.next()
+            #expect(next <= durable)
+            #expect(next / 1_000 == (numbering.first + minute * 60_000_000) / 1_000)
+            guard numbering.blockToReserve(lastTicket: requested) != nil else { continue }
+            requested += 1
+            numbering.noteCommit(ofTicket: requested)
             durable = numbering.reserved
-            if numbering.blockToReserve() != nil { requested += 1 }
         }
-        // 71 minutes each.
-        #expect((7...9).contains(requested))
+        // One for 18 minutes.
+        #expect((15...17).contains(requested))
     }
 
-    @Test func `stay in the block that is on disk after hours in which the process was stopped`() {
+    @Test func `are counted, far below the end of what is on disk, while nothing is written`() {
         var numbering = numbering()
         let durable = numbering.reserved
-        numbering.note(Mono(milliseconds: 1_000 + 10 * 3_600_000))
-        #expect(numbering.next() <= durable)
-        #expect(numbering.blockToReserve() != nil)
-        #expect(numbering.next() <= durable + 1)
-        // The reservation is a minute old.
-        numbering.note(Mono(milliseconds: 1_000 + 10 * 3_600_000 + 60_000))
+        var last = numbering.last
+        for hour in 1...1_000 as ClosedRange<UInt64> {
+            numbering.note(Mono(milliseconds: 1_000 + hour * 3_600_000))
+            let next = numbering.next()
+            #expect(next > last && next <= durable - 1 << 30)
+            last = next
+            _ = numbering.blockToReserve(lastTicket: 7)
+            // An older change is on disk, which does not tell whether the block is.
+            numbering.noteCommit(ofTicket: 7)
+        }
+        numbering.note(Mono(milliseconds: 1_000 + 1_001 * 3_600_000))
+        #expect(numbering.next() == last + 1)
+        numbering.noteCommit(ofTicket: 8)
+        numbering.note(Mono(milliseconds: 1_001 + 1_001 * 3_600_000))
         let next = numbering.next()
-        #expect(next / 1_000 == (numbering.first + (10 * 3_600 + 60) * 1_000_000) / 1_000)
-        #expect(next <= numbering.reserved)
+        #expect(next > last + 1_000_000 && next <= numbering.reserved)
     }
 
     @Test func `go on above after a crash, whatever the clock says then`() {
@@ -99,7 +110,8 @@ import Testing
         for step in 1..<100 as Range<UInt64> {
             numbering.note(Mono(milliseconds: 1_000 + step * 60_000))
             _ = numbering.next()
-            _ = numbering.blockToReserve()
+            _ = numbering.blockToReserve(lastTicket: step)
+            numbering.noteCommit(ofTicket: step + 1)
         }
         for wall in [0, 1_795_259_714_269, 1_795_259_714_269 + 100 * 60_000] as [Int64] {
             var later = Numbering(at: moment(5, wall: wall), seed: 2)

@@ -11,7 +11,8 @@ struct ChangesInFlight {
     private var numbers: [UInt32: UInt64] = [:]
     /// The accounts whose changes in flight are about a pair, by the pair.
     private var pairs: [UInt64: AccountHandle] = [:]
-    private var lastNumber: UInt64 = 0
+    /// The number of the last ticket that was drawn.
+    private(set) var lastNumber: UInt64 = 0
 
     /// How many changes wait.
     var count: Int { changes.count }

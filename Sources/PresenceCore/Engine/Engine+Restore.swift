@@ -102,7 +102,7 @@ extension Engine {
         retireInterned()
         undelivered.endRestore()
         let ticket = Ticket.start
-        guard let end = sequence.blockToReserve() else {
+        guard let end = sequence.blockToReserve(lastTicket: inFlight.lastNumber) else {
             preconditionFailure("the numbers of a start come from a new block")
         }
         effects.persist(.reserveSequence(upTo: end), ticket: ticket)

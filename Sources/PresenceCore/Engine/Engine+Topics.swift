@@ -59,7 +59,7 @@ extension Engine {
 
     /// Has the next block of numbers reserved when one is due.
     mutating func reserveSequence(into effects: inout Effects) {
-        guard let end = sequence.blockToReserve() else { return }
+        guard let end = sequence.blockToReserve(lastTicket: inFlight.lastNumber) else { return }
         effects.persist(.reserveSequence(upTo: end))
     }
 }

@@ -79,6 +79,7 @@ extension Engine {
     public mutating func committed(
         _ ticket: Ticket, at now: Moment, into effects: inout Effects
     ) {
+        sequence.noteCommit(ofTicket: ticket.number)
         sequence.note(now.mono)
         forgetRetired(after: effects)
         if let send = sendsInFlight.take(ticket) {

@@ -9,17 +9,20 @@ import Containers
 /// There is one sequence for the whole service, so that it also rises for a publisher that was
 /// forgotten meanwhile. It never decreases, not even after a crash, and whatever clocks do. A start
 /// continues after the last block that was reserved on disk, or with the microseconds since 1970 if
-/// these are more, and then uses the monotonic clock. The next block is requested when half of
-/// the last is left, 35 minutes before it is needed. If the process was suspended for longer, the
-/// numbers are counted until the reservation is a minute old.
+/// these are more, and then uses the monotonic clock. Numbers rise with time in the first half of
+/// the block that is known to be on disk, and the next one is requested 17 minutes before that
+/// ends. While none is known to be, such as on a full disk, numbers are counted: the other half is
+/// for these.
 ///
 /// A start takes a block at most, and JavaScript represents 2^53 numbers exactly: enough for more
 /// than two centuries, or a million starts.
 struct Numbering {
     /// The size of a block.
     static let blockCount: UInt64 = 1 << 32
-    /// How long after its request the reservation of a block is relied on.
-    static let settlingSeconds = 60
+    /// How many numbers at the end of what is reserved are only counted.
+    private static let countedCount = blockCount / 2
+    /// How many numbers before these the next block is requested.
+    private static let leadCount = blockCount / 4
     /// The most that a clock can make a start begin with: half of all.
     private static let clockMax: UInt64 = 1 << 52
 
@@ -32,10 +35,11 @@ struct Numbering {
     private(set) var last: UInt64
     /// The end of the last block that was requested.
     private(set) var reserved: UInt64
-    /// Up to here the numbers rise with time: the block is on disk.
+    /// Up to here the numbers rise with time: what is reserved is on disk.
     private var usable: UInt64
-    /// When the last block that was requested will be.
-    private var settled: Mono
+    /// The first ticket that was drawn after the last block was requested: once its change is on
+    /// disk, so is the block, since the store writes in order. Nil: the block is on disk.
+    private var confirming: UInt64?
 
     private let began: Mono
     private var time: Mono
@@ -52,7 +56,6 @@ struct Numbering {
         last = first - 1
         reserved = last
         usable = last
-        settled = now.mono
         began = now.mono
         time = now.mono
         floor = first
@@ -77,7 +80,6 @@ struct Numbering {
 
     private mutating func advance(to now: Mono) {
         time = now
-        if settled <= now { usable = reserved }
         floor = min(ofTime + jitter.next() % 1_000, usable)
     }
 
@@ -95,16 +97,26 @@ struct Numbering {
         return last
     }
 
-    /// The end of a new block, if one is due.
+    /// The end of a new block, if one is due. `lastTicket` is the last one that was drawn.
     ///
     /// The first is relied on at once: no client is served before it is on disk.
-    mutating func blockToReserve() -> UInt64? {
+    mutating func blockToReserve(lastTicket: UInt64) -> UInt64? {
         let newest = max(last, ofTime)
-        guard newest + Self.blockCount / 2 >= reserved else { return nil }
+        guard newest + Self.countedCount + Self.leadCount >= reserved else { return nil }
         let isFirst = reserved < first
         reserved = newest + Self.blockCount
-        settled = isFirst ? time : time.advanced(bySeconds: Self.settlingSeconds)
-        if isFirst { usable = reserved }
+        if isFirst {
+            usable = reserved - Self.countedCount
+        } else {
+            confirming = lastTicket + 1
+        }
         return reserved
+    }
+
+    /// The change with this ticket is on disk, and so is what was written before it.
+    mutating func noteCommit(ofTicket number: UInt64) {
+        guard let first = confirming, first <= number else { return }
+        confirming = nil
+        usable = reserved - Self.countedCount
     }
 }
