@@ -29,7 +29,10 @@ struct PushShare {
             entries.count == messages.numbers.count
         else { return nil }
         end = cursor.seq
-        pushes = zip(messages.numbers, entries).flatMap { number, message in
+        pushes = zip(messages.numbers, entries).flatMap { number, message -> [Push] in
+            // Otherwise there is nothing to show: it is a receipt, for example.
+            let hasText = message.body != nil || message.ext != nil || message.cut == true
+            guard hasText else { return [] }
             // The tabs of a browser are devices of their own with the address of the browser.
             var known: Set<PushEndpoint> = []
             return message.devices.compactMap { device -> Push? in

@@ -51,6 +51,21 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
         ledger.note(answers.map { ($0.0, $0.1) }, at: now, wall: 0, &random)
     }
 
+    @Test func `has no push for a message without a text, such as a receipt`() throws {
+        func pushes(_ entry: String) throws -> Int {
+            try #require(
+                try PushShare(
+                    events([(3, entry)]), FeedCursor(epoch: 1, seq: 9), of: 0,
+                    among: PushHosts("push.example"))
+            ).pushes.count
+        }
+        let entry = entryJSON(3, [deviceJSON("a")])
+        #expect(try pushes(entry) == 1)
+        #expect(try pushes(entry.replacing(#""body":"a","#, with: "")) == 0)
+        // Of a text that app servers are not sent.
+        #expect(try pushes(entry.replacing(#""body":"a","#, with: #""cut":true,"#)) == 1)
+    }
+
     @Test mutating func `moves the position to before what is not finished`() throws {
         var ledger = PushLedger(retryMillisecondsMax: 0)
         ledger.beginPass()
