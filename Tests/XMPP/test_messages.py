@@ -95,6 +95,16 @@ class Messages(Served, unittest.TestCase):
         third = self.stream("ben")
         self.assertNotIn("<message", self.heard(third, "nothing"))
 
+    def test_elements_that_begin_like_a_body(self):
+        sue, tim = self.stream("sue"), self.stream("tim")
+        self.heard(tim, "here")
+        for other in ("<bodyx xmlns='q'/>", "<body xmlns='z'/>", "<body-x xmlns='q' a='/>'/>"):
+            for parts in (other + "<body>hi</body>", "<body>hi</body>" + other):
+                sue.send("<message to='tim@localhost' type='chat'>%s</message>" % parts)
+                said = self.take(tim)
+                self.assertIn("<body>hi</body>", said)
+                self.assertIn(other.split("/")[0].split(" a=")[0], said)
+
     def test_native_clients(self):
         cat = self.stream("cat")
         self.heard(cat, "here")

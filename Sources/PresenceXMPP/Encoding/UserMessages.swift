@@ -86,7 +86,9 @@ extension StanzaTemplate {
             return bytes.append(literal: "/>")
         }
         var extra = message.stanza?.extra[...] ?? []
-        let hasTag = extra.starts(with: "<body".utf8)
+        // As `StanzaDecoder` writes it: elements of others that begin like it declare a namespace.
+        let hasTag =
+            extra.starts(with: "<body/>".utf8) || extra.starts(with: "<body xml:lang='".utf8)
         let tagEnd = hasTag ? extra.firstIndex(of: UInt8(ascii: ">")) : nil
         if let tagEnd, extra[tagEnd - 1] == UInt8(ascii: "/") {
             let tag = extra[...tagEnd]
