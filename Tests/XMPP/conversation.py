@@ -128,7 +128,9 @@ class Phone:
         # Messages that have a ping behind them.
         self.asked = 0
         self.marks = self.last_mark = 0
-        self.stream.send(presence)
+        # It answers what the service asks: from one that never has, what its kernel has acknowledged
+        # would be taken after some seconds.
+        self.stream.send('<iq type="result" to="localhost" id="taken-0"/>' + presence)
 
     def send(self, *texts):
         """All in one piece."""

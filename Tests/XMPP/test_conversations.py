@@ -248,13 +248,16 @@ class Receipts(Conversations, unittest.TestCase):
         receipt = '<received xmlns="%s" id="%s"/>' % (RECEIPTS, message.id)
         for to in (message.sender, message.sender.split("/")[0]):
             bob.send(stanza(to, None, receipt))
-            found, = amy.next(1)
+            found, = amy.take(1)
             self.assertEqual(found.content, Message.of(stanza(to, None, receipt)).content)
-            self.assertEqual((found.sender, found.stanza_ids), (bob.jid, []))
+            self.assertEqual((found.sender, len(found.stanza_ids)), (bob.jid, 1))
+        self.until_stats(messagesTaken=3, messagesWaiting=0)
         amy.close()
         bob.send(stanza(message.sender, None, receipt))
-        self.assert_no_more(bob, self.phone("r-amy"))
-        self.until_stats(messagesTaken=1, messagesWaiting=0)
+        self.until_stats(messagesWaiting=1)
+        found, = self.phone("r-amy").take(1)
+        self.assertEqual(found.content, Message.of(stanza(found.to, None, receipt)).content)
+        self.until_stats(messagesTaken=4, messagesWaiting=0)
 
 
 class WithNativeClients(Conversations, unittest.TestCase):

@@ -48,22 +48,29 @@ struct UntakenMessages {
     /// What the client is to be asked about; nil: nothing, or it has not answered yet.
     var lastToAsk: MessageID? { question == nil ? last : nil }
 
-    /// The client is asked about what it was sent. Returns when to look at it.
-    mutating func ask(_ kind: Kind, about last: MessageID, at now: Mono) -> Mono? {
+    /// The client is asked about what it was sent. `canLook` says whether what its kernel has
+    /// acknowledged may count. Returns when to look at it.
+    mutating func ask(
+        _ kind: Kind, about last: MessageID, canLook: Bool, at now: Mono
+    ) -> Mono? {
         precondition(question == nil, "two questions at a time")
         self.last = nil
-        let lookTime: Mono? =
+        let time: Mono? =
             switch answering {
             case .unknown: now.advanced(bySeconds: Self.answerSeconds)
             case .answers: nil
             case .silent: now.advanced(byMilliseconds: Self.lookMilliseconds)
             }
-        question = Question(kind: kind, last: last, lookTime: lookTime)
-        return lookTime
+        question = Question(kind: kind, last: last, lookTime: canLook ? time : nil)
+        return question?.lookTime
     }
 
     /// The client has answered a question of the service, perhaps an earlier one.
-    mutating func noteAnswering() { answering = .answers }
+    mutating func noteAnswering() {
+        // A silent one was not asked: nothing else would take what waits.
+        if answering == .unknown { question?.lookTime = nil }
+        answering = .answers
+    }
 
     /// The client has answered the ping with this number, or one after it. Returns the last message
     /// that it takes.

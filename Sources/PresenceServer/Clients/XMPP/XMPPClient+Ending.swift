@@ -62,7 +62,7 @@ extension XMPPClient {
     /// answers none, of which only its kernel gives a sign.
     var patience: Patience {
         var patience = Patience.ofXMPP
-        patience.countsAcknowledgements = untaken.answering != .answers
+        patience.countsAcknowledgements = webSocket == nil && untaken.answering != .answers
         return patience
     }
 }

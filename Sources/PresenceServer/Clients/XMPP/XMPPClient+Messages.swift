@@ -103,9 +103,13 @@ extension XMPPClient {
     /// says so: it has read what was in front of the question.
     func askIfReceived(_ clients: inout Clients) {
         guard let last = untaken.lastToAsk, sender != nil else { return }
+        // The other two are answered by the client, behind any proxy.
+        let canLook = webSocket == nil && stream.management == nil
         let kind: UntakenMessages.Kind =
-            untaken.answering == .silent ? .ping(nextNumber()) : sendQuestion(&clients)
-        let lookTime = untaken.ask(kind, about: last, at: clients.now().mono)
+            canLook && untaken.answering == .silent
+            ? .ping(nextNumber()) : sendQuestion(&clients)
+        let lookTime = untaken.ask(
+            kind, about: last, canLook: canLook, at: clients.now().mono)
         if let lookTime { clients.table.remind(slot, at: lookTime) }
     }
 
