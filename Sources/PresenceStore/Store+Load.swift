@@ -1,3 +1,5 @@
+// What a start reads: every table, and the numbers that are reserved beside them.
+
 internal import GRDB
 internal import Glibc
 

@@ -150,7 +150,7 @@ import Testing
         store.submit([
             Submission(write: .removeCredential(account: name("bob"))),
             Submission(write: .putCredential(row("eve", 4))),
-            Submission(ticket: 1, write: .reserveSequence(upTo: 1)),
+            Submission(ticket: 1, write: .putCredential(row("joe"))),
         ])
         _ = try outcomes.next()
         #expect(try read("bob", from: store) == .credential(.success(nil)))

@@ -114,7 +114,7 @@ import Testing
         #expect(try outcomes.next() == [Outcome(ticket: 1, result: .failed(StoreError(code: 13)))])
         store.submit([
             Submission(write: .removeMessages([key(1, 0), key(1, 1), key(2, 0)])),
-            Submission(ticket: 2, write: .reserveSequence(upTo: 1)),
+            Submission(ticket: 2, write: put(5)),
         ])
         _ = try outcomes.next()
         // It is still read: which messages were taken is known elsewhere.
@@ -137,7 +137,7 @@ import Testing
         faults.fail(.commit, code: 13, times: 2)
         store.submit([
             Submission(write: .removeMessages(rows.map { key($0.id, $0.place) })),
-            Submission(ticket: 1, write: .reserveSequence(upTo: 1)),
+            Submission(ticket: 1, write: put(3)),
         ])
         _ = try outcomes.next()
         _ = try read([], from: store)

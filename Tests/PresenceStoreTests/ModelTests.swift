@@ -120,12 +120,13 @@ private struct Model {
     ///
     /// True if all was stored.
     mutating func apply(_ batch: [Submission], _ outcomes: Outcomes) throws -> Bool {
-        let failed = try outcomes.failedTickets { outcomes.passOne() }
+        let uncommitted = try outcomes.uncommitted { outcomes.passOne() }
         for submission in batch {
-            if let ticket = submission.ticket, failed.contains(ticket) { continue }
+            // On a full disk, numbers are reserved beside the database.
+            if let ticket = submission.ticket, case .failed = uncommitted[ticket] { continue }
             apply(submission.write)
         }
-        return failed.isEmpty
+        return uncommitted.isEmpty
     }
 
     private mutating func apply(_ write: Write) {

@@ -1,6 +1,19 @@
 @testable import PresenceCore
 
 extension World {
+    /// What `connection` has seen since it had seen so much.
+    func take(_ connection: ConnectionID, after count: Int) -> [Seen] {
+        let all = seen[connection] ?? []
+        seen[connection] = Array(all.prefix(count))
+        return Array(all.dropFirst(count))
+    }
+
+    /// What `connection` has seen since the last call.
+    func take(_ connection: ConnectionID) -> [Seen] {
+        defer { seen[connection] = [] }
+        return seen[connection] ?? []
+    }
+
     /// What a record says, in a line.
     func words(_ record: Record, _ batch: Effects) -> String {
         switch record {

@@ -12,7 +12,7 @@ final class World {
     /// By how much the wall clock is ahead of where it began.
     var wallJump: Int64 = 0
     /// What each connection has seen since it was last asked.
-    private(set) var seen: [ConnectionID: [Seen]] = [:]
+    var seen: [ConnectionID: [Seen]] = [:]
     /// What each connection knows of each topic by now: the newest that it was told.
     private(set) var view: [ConnectionID: [String: State]] = [:]
     /// The highest `seq` that each device has seen of each topic: a client keeps it when it
@@ -488,18 +488,5 @@ final class World {
         var bytes: [UInt8] = []
         engine.appendName(of: account, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// What `connection` has seen since it had seen so much.
-    func take(_ connection: ConnectionID, after count: Int) -> [Seen] {
-        let all = seen[connection] ?? []
-        seen[connection] = Array(all.prefix(count))
-        return Array(all.dropFirst(count))
-    }
-
-    /// What `connection` has seen since the last call.
-    func take(_ connection: ConnectionID) -> [Seen] {
-        defer { seen[connection] = [] }
-        return seen[connection] ?? []
     }
 }

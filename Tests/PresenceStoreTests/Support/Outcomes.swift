@@ -33,11 +33,18 @@ final class Outcomes: Sendable {
     ///
     /// Before each report but the first, `passOn` is called.
     func failedTickets(_ passOn: () -> Void = {}) throws -> Set<StoreTicket> {
-        var failed: Set<StoreTicket> = []
+        Set(try uncommitted(passOn).keys)
+    }
+
+    /// The results of the tickets that were not committed, up to that of ticket 0.
+    func uncommitted(_ passOn: () -> Void = {}) throws -> [StoreTicket: Outcome.Result] {
+        var found: [StoreTicket: Outcome.Result] = [:]
         while true {
             let report = try next()
-            failed.formUnion(report.filter { $0.result != .committed }.map(\.ticket))
-            guard !report.contains(where: { $0.ticket == 0 }) else { return failed }
+            for outcome in report where outcome.result != .committed {
+                found[outcome.ticket] = outcome.result
+            }
+            guard !report.contains(where: { $0.ticket == 0 }) else { return found }
             passOn()
         }
     }
