@@ -30,9 +30,9 @@ extension Store {
         _ db: Database, numbersReserved: Int64, _ reader: inout some StoreReader & ~Copyable
     ) throws {
         let row = try PreparedStatement(db, "SELECT value FROM service WHERE key = 'seqReserved'")
-        var reserved = numbersReserved
-        while try row.next() { reserved = max(reserved, row.integer(0)) }
-        if reserved > 0 { reader.sequence(reservedUpTo: reserved) }
+        var reserved = numbersReserved > 0 ? numbersReserved : nil
+        while try row.next() { reserved = max(reserved ?? 0, row.integer(0)) }
+        if let reserved { reader.sequence(reservedUpTo: reserved) }
         let identity = try PreparedStatement(db, "SELECT value FROM service WHERE key = 'identity'")
         while try identity.next() { reader.identity(identity.integer(0)) }
     }
