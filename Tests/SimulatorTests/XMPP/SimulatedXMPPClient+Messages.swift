@@ -3,7 +3,8 @@ import XML
 // Messages that are stored: what an XMPP client sends, and what it is sent.
 //
 // It has taken what it was sent when it has answered the ping behind it, and the service has
-// carried that out when something is answered that the client has sent later.
+// carried that out when something is answered that the client has sent later. Before its first
+// answer has arrived, the service may take what its kernel has acknowledged, and not ask.
 
 /// What an XMPP client knows of the messages for it.
 struct SimulatedMail {
@@ -14,6 +15,9 @@ struct SimulatedMail {
     var opened = 0
     /// What it has said that it has, after so many stanzas that it has sent.
     var takings: [(after: Int, bodies: [String])] = []
+    /// Whether the service certainly knows that it answers: it asks about what it sends from then
+    /// on.
+    var isKnownToAnswer = false
 }
 
 extension SimulatedXMPPClient {
@@ -56,6 +60,7 @@ extension SimulatedXMPPClient {
         if let disorder { violations.append(disorder) }
         noteSent(body)
         mail.untaken.append(body)
+        if !usesWebSocket, !mail.isKnownToAnswer { messages.noteAsked([body], by: account) }
         guard let entry else { return }
         checkAddress(message.text("to"), of: body, entry)
         if takesOwnMessagesOnly, !entry.isMeant(for: device) {
@@ -86,6 +91,7 @@ extension SimulatedXMPPClient {
     func noteTaken(beforeAnswerTo number: Int) {
         while let first = mail.takings.first, first.after < number {
             messages.noteDone(first.bodies, by: account)
+            mail.isKnownToAnswer = true
             mail.takings.removeFirst()
         }
     }
