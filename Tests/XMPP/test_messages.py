@@ -285,6 +285,44 @@ class Messages(Served, unittest.TestCase):
         self.write(mat, "nan@localhost", "k3", TEXT, "<private xmlns='urn:xmpp:carbons:2'/>")
         self.assertNotIn("<sent ", self.heard(matt, "end"))
 
+    def test_copies_of_what_native_devices_send(self):
+        enable = "<iq type='set' id='c'><enable xmlns='urn:xmpp:carbons:2'/></iq>"
+        pam, deaf = self.stream("pam", enable), Stream(self.service.xmpp_port)
+        self.addCleanup(deaf.close)
+        deaf.login("pam", "d2")
+        for each in (pam, deaf):
+            self.heard(each, "here")
+        phone = self.service.login("pam", "phone")
+        self.addCleanup(phone.close)
+        sent = phone.ok("send", {"accounts": ["quo"], "body": "<x>", "ref": "n1"})
+        said = pam.until("</message></forwarded></sent></message>")
+        self.assertIn("<message xmlns='jabber:client' from='pam@localhost/phone' "
+                      "to='quo@localhost' id='n1' type='chat'><body>&lt;x&gt;</body>", said)
+        # One copy for each recipient, and none of what it is sent itself.
+        phone.ok("send", {"accounts": ["quo", "pam", "ray"], "body": "y"})
+        said = pam.until("to='ray@localhost'")
+        self.assertEqual(re.findall("jabber:client' from='pam@localhost/phone' to='([a-z]*)", said),
+                         ["quo", "ray"])
+        phone.ok("send", {"accounts": ["ray"], "body": "z", "device": "tv"})
+        pam.until("to='ray@localhost/tv'")
+        # To one of its own devices.
+        phone.ok("send", {"accounts": ["pam"], "body": "own", "device": "d2"})
+        pam.until("to='pam@localhost/d2'")
+        app = self.service.server()
+        self.addCleanup(app.close)
+        app.ok("send", {"account": "pam", "accounts": ["quo"], "body": "for it"})
+        self.assertIn("from='pam@localhost' to='quo@localhost'", pam.until("for it"))
+        self.assertNotIn("<sent ", self.heard(deaf, "end"))
+        self.assertNotIn("d2'><sent ", self.heard(pam, "end"))
+
+    def test_private_ones_are_not_copied_for_native_devices(self):
+        sue = self.stream("sue", "")
+        phone = self.service.login("sue", "phone", messages={"sent": True})
+        self.addCleanup(phone.close)
+        for ref, more in (("p1", "<private xmlns='urn:xmpp:carbons:2'/>"), ("p2", "")):
+            self.write(sue, "tim@localhost", ref, TEXT, more)
+        self.assertEqual(phone.note("sent")["params"]["sent"][0]["stanzaId"], "p2")
+
     def test_one_for_its_device_needs_no_presence(self):
         native = self.service.login("jan", "phone")
         self.addCleanup(native.close)

@@ -28,9 +28,17 @@ public struct MessageCopy: Hashable, Sendable {
 }
 
 extension Engine {
-    /// Has a session be sent copies from now on, or not any more.
-    mutating func setCopies(_ areSent: Bool, to session: UInt32) {
+    /// Has the session of a connection be sent copies from now on, or not any more. Nothing
+    /// happens if it has ended.
+    public mutating func setCopies(_ areSent: Bool, to connection: ConnectionID) {
+        guard case .client(let session, _) = caller(of: connection) else { return }
         copyReaders[session] = areSent ? copyReaders[session] ?? CopyReader() : nil
+    }
+
+    /// Whether the session of a connection is sent copies.
+    public func isSentCopies(_ connection: ConnectionID) -> Bool {
+        guard case .client(let session, _) = caller(of: connection) else { return false }
+        return copyReaders[session] != nil
     }
 
     /// Whether a session of an account is sent copies of what it sends.
@@ -41,7 +49,7 @@ extension Engine {
 
     /// Sends copies of a message that is durable to the other sessions of its sender.
     mutating func copy(_ send: PendingSend, under ticket: Ticket, into effects: inout Effects) {
-        guard send.sender != none, settings.messages == .on else { return }
+        guard send.isCopied, send.sender != none, settings.messages == .on else { return }
         let sender = AccountHandle(index: send.sender)
         // Of a client whose connection has ended meanwhile, no session is left out.
         var author: UInt32?

@@ -60,7 +60,7 @@ extension Engine {
             message: message, connection: request.connection, sender: sender?.index ?? none,
             requested: now, expiry: now.expiry(afterSeconds: send.expirySeconds), amount: amount,
             recipients: recipients, passedOver: admitted.count - recipients.count,
-            isByLabels: isByLabels, isOfAppServer: !isClient,
+            isByLabels: isByLabels, isCopied: send.isCopied, isOfAppServer: !isClient,
             accounts: hold(accounts[0], accounts.dropFirst() + (sender.map { [$0] } ?? [])))
         let record = record(
             of: pending, send, texts, senderDevice: deviceName(of: request, into: &effects),

@@ -99,6 +99,12 @@ extension Engine {
         return allSessions(of: account).compactMap { connectionID(of: $0) }
     }
 
+    /// The connection of a device; nil while it has none.
+    public func connection(of account: [UInt8], on device: [UInt8]) -> ConnectionID? {
+        guard let account = find(account.span) else { return nil }
+        return session(of: account, on: device).flatMap { connectionID(of: $0) }
+    }
+
     /// The connection of a session; nil while it has none.
     func connectionID(of session: UInt32) -> ConnectionID? {
         let slot = links[Int(session)].connection

@@ -34,6 +34,8 @@ struct PendingSend {
     let passedOver: Int
     /// Whether its devices were selected by their labels.
     let isByLabels: Bool
+    /// Whether other sessions of the sender are sent copies.
+    let isCopied: Bool
     /// Whether the peer may know how many were reached.
     let isOfAppServer: Bool
     let accounts: HeldAccounts

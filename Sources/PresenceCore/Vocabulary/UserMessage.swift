@@ -12,11 +12,14 @@ public struct Send: Hashable, Sendable {
     public var stanza: StanzaParts<ByteRange>?
     /// Seconds for which it waits.
     public var expirySeconds: Int
+    /// Whether other sessions of the sender that ask for copies are sent one.
+    public var isCopied: Bool
 
     /// A request to send.
     public init(
         to recipients: Recipients, body: ByteRange, ext: ByteRange? = nil,
-        ref: ByteRange? = nil, stanza: StanzaParts<ByteRange>? = nil, expirySeconds: Int
+        ref: ByteRange? = nil, stanza: StanzaParts<ByteRange>? = nil, expirySeconds: Int,
+        isCopied: Bool = true
     ) {
         self.recipients = recipients
         self.body = body
@@ -24,6 +27,7 @@ public struct Send: Hashable, Sendable {
         self.ref = ref
         self.stanza = stanza
         self.expirySeconds = expirySeconds
+        self.isCopied = isCopied
     }
 }
 

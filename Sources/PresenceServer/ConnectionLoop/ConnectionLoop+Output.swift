@@ -60,9 +60,6 @@ extension ConnectionLoop where Link: ~Copyable {
         case .card(let answer): clients.answer(slot, answer)
         case .relay(let stanza):
             clients.relay(shared.part(of: stanza), of: shared.stanzas, to: slot, at: now.mono)
-        case .copy(let stanza):
-            clients.relayCopy(
-                shared.part(of: stanza), of: shared.stanzas, to: slot, at: now.mono)
         case .synced(let count):
             guard clients.isServed(slot) else { return }
             clients.table.updateList(of: slot) { $0.listEnded() }

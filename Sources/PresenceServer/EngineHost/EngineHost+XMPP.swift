@@ -38,15 +38,18 @@ struct RelayedStanza: Sendable {
     var stanza: StanzaTemplate
 }
 
-/// A message that is stored, of which other clients are sent copies (XEP-0280).
+/// A message for one client of its recipient that is stored, of which the other ones are sent
+/// copies (XEP-0280).
 struct CopiedMessage: Sendable {
     /// The connection of the sender.
     var connection: ConnectionID
     /// The recipient.
     var account: [UInt8]
-    /// The device that it is addressed to; empty: it is for all.
+    /// The device that it is addressed to.
     var device: [UInt8]
-    var copies: RelayedCopies
+    /// The account that has sent it.
+    var sender: [UInt8]
+    var received: StanzaTemplate
 }
 
 /// A message as copies (XEP-0280).
@@ -207,7 +210,7 @@ extension EngineHost {
     }
 
     /// Hands copies of a message to other clients of its sender, and to those of its recipient that
-    /// are not handed it. Their loops know which want copies.
+    /// are not handed it.
     private mutating func relayCopies(of stanza: RelayedStanza, handedTo receivers: [ConnectionID])
     {
         guard let copies = stanza.copies else { return }
@@ -217,38 +220,28 @@ extension EngineHost {
         hand(copies.received, toClientsOf: stanza.account, except: receivers)
     }
 
-    /// Hands copies of a message that is stored to other clients of its sender, and to those of its
-    /// recipient, if it is for one of them alone.
+    /// Hands copies of a message that is stored to the clients of its recipient that it is not for,
+    /// while the one is connected. Of what an account sends itself, one copy is enough.
     mutating func copy(_ message: CopiedMessage) {
-        let copies = message.copies
-        var target: RelayTarget?
-        if !message.device.isEmpty {
-            target = try? engine.relayTarget(
+        guard message.sender != message.account,
+            let target = try? engine.relayTarget(
                 of: message.account, device: message.device, .message, from: message.connection)
-        }
-        let receivers = [message.connection] + (target.map { [$0.connection] } ?? [])
-        guard copies.sender != message.account else {
-            // What an account writes to itself all its clients are sent, unless it is for one.
-            if target != nil { hand(copies.sent, toClientsOf: copies.sender, except: receivers) }
-            return
-        }
-        hand(copies.sent, toClientsOf: copies.sender, except: receivers)
-        if target != nil {
-            hand(copies.received, toClientsOf: message.account, except: receivers)
-        }
+        else { return }
+        hand(message.received, toClientsOf: message.account, except: [target.connection])
     }
 
-    /// Hands a copy of a message to the XMPP clients of an account.
-    mutating func hand(
+    /// Hands a copy of a message to the XMPP clients of an account that want copies.
+    private mutating func hand(
         _ copy: StanzaTemplate, toClientsOf account: [UInt8], except others: [ConnectionID]
     ) {
         let receivers = engine.connections(of: account).filter { connection in
             output.stanzaReceivers.contains(connection.slot) && !others.contains(connection)
+                && engine.isSentCopies(connection)
                 && !stalledLoops.contains(loops.loop(of: connection.slot))
         }
         guard !receivers.isEmpty else { return }
         let shared = output.shared.add(copy)
-        for receiver in receivers { output.append(.copy(shared), for: receiver) }
+        for receiver in receivers { output.append(.relay(shared), for: receiver) }
     }
 
     /// Hands an event to those of its receivers that are XMPP clients.

@@ -51,8 +51,6 @@ enum ClientItem: Sendable {
     indirect case card(CardAnswer)
     /// Send the stanza to an XMPP client that keeps up.
     case relay(BatchIndex<Stanzas>)
-    /// Send the stanza to an XMPP client that keeps up and wants copies of messages.
-    case copy(BatchIndex<Stanzas>)
     /// Its login list is complete.
     case synced(count: Int)
     /// It has been sent the states of all topics that it had missed.
@@ -130,7 +128,7 @@ extension CallerItem {
 extension ClientItem {
     fileprivate var refersToAnswers: Bool {
         switch self {
-        case .relay, .copy: true
+        case .relay: true
         case .credentials, .card, .synced, .caughtUp, .missed: false
         }
     }

@@ -20,12 +20,13 @@ extension StanzaTemplate {
         bytes.append(literal: "/></message>")
     }
 
-    /// Appends a message that another client of the receiver's account has sent to this one.
+    /// Appends a message that another client of the receiver's account has sent to an account, or
+    /// to a device of it if that has a name.
     public mutating func appendCopy(
-        ofSent message: DeliveredMessage, to account: [UInt8], id: [UInt8]
+        ofSent message: DeliveredMessage, to account: [UInt8], _ device: [UInt8], id: [UInt8]
     ) {
         var original = StanzaTemplate()
-        original.appendStart(of: message, to: account, id: id)
+        original.appendStart(of: message, to: (account, device), id: id)
         original.bytes.append(literal: "</message>")
         appendCopy(.sent, of: original, isChat: message.stanza?.kind != .normal)
     }
@@ -41,7 +42,7 @@ extension StanzaTemplate {
 
     /// Appends a message up to what the service says in it. It is to an account or the receiver.
     private mutating func appendStart(
-        of message: DeliveredMessage, to account: [UInt8]?, id: [UInt8]
+        of message: DeliveredMessage, to other: (account: [UInt8], device: [UInt8])?, id: [UInt8]
     ) {
         bytes.append(literal: "<message from='")
         if message.from.isEmpty {
@@ -51,12 +52,12 @@ extension StanzaTemplate {
                 of: message.from, device: message.fromDevice.isEmpty ? nil : message.fromDevice)
         }
         bytes.append(literal: "' to='")
-        if let account {
-            appendJID(of: account, device: nil as [UInt8]?)
+        if let other {
+            appendJID(of: other.account, device: nil as [UInt8]?)
         } else {
             appendGap(for: .receiver)
         }
-        if let device = message.stanza?.addressed, !device.isEmpty {
+        if let device = other?.device ?? message.stanza?.addressed, !device.isEmpty {
             bytes.append(literal: "/")
             bytes.appendResource(of: device)
         }

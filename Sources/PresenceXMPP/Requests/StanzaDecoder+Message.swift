@@ -75,7 +75,7 @@ extension StanzaDecoder {
                 ref: head.id.flatMap { $0.isEmpty ? nil : $0 },
                 parts: StanzaParts(
                     kind: kind, language: Array(language), addressed: device,
-                    extra: content.extra), isCopied: stanza.isCopied))
+                    extra: content.extra), isCopied: !stanza.isForOneClient))
     }
 }
 
@@ -136,16 +136,20 @@ extension XMLElement {
             }
     }
 
-    /// Whether copies of a message are for other clients (XEP-0280, section 6): it is of a
-    /// conversation, and its sender does not want the contrary.
-    fileprivate var isCopied: Bool {
-        let type = attribute("type") ?? []
-        guard !type.isEqual(to: "headline"), !type.isEqual(to: "groupchat") else { return false }
-        let isForOneOnly = elements.contains {
+    /// Whether its sender wants no copies of a message for other clients (XEP-0280, section 9).
+    fileprivate var isForOneClient: Bool {
+        elements.contains {
             $0.isNamed("private", in: Namespace.carbons)
                 || $0.isNamed("no-copy", in: Namespace.hints)
         }
-        guard !isForOneOnly else { return false }
+    }
+
+    /// Whether copies of a message that is not stored are for other clients (XEP-0280, section 6):
+    /// it is of a conversation, and its sender does not want the contrary.
+    fileprivate var isCopied: Bool {
+        let type = attribute("type") ?? []
+        guard !type.isEqual(to: "headline"), !type.isEqual(to: "groupchat") else { return false }
+        guard !isForOneClient else { return false }
         return type.isEqual(to: "chat")
             || elements.contains {
                 $0.isNamed("body", in: Namespace.client)

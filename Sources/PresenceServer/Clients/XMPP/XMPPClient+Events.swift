@@ -73,15 +73,6 @@ extension Clients {
         filled.fill(part, of: template, at: client.stream.domain)
         push(filled, to: slot)
     }
-
-    /// Sends an XMPP client a copy of a message, if it wants copies and keeps up.
-    mutating func relayCopy(
-        _ part: StanzaTemplate.Part, of template: borrowing StanzaTemplate, to slot: Int,
-        at now: Mono
-    ) {
-        guard protocols[slot].client?.hasCarbons == true else { return }
-        relay(part, of: template, to: slot, at: now)
-    }
 }
 
 extension XMPPClient {

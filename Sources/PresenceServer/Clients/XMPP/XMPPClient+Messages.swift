@@ -18,24 +18,25 @@ extension XMPPClient {
                 Send(
                     to: .accounts(texts.add(names: [message.account])),
                     body: texts.add(message.body), ref: message.ref.map { texts.add($0) },
-                    stanza: stanza, expirySeconds: expirySeconds))
+                    stanza: stanza, expirySeconds: expirySeconds, isCopied: message.isCopied))
         }
     }
 
-    /// A message of the client is stored: other clients are sent copies, if it is one for that.
+    /// A message of the client is stored. If it is for one client of the recipient, the other ones
+    /// are sent copies.
     func copy(_ message: WrittenMessage, _ sent: Sent, _ clients: inout Clients) {
-        guard message.isCopied, let sender else { return }
+        guard message.isCopied, !message.parts.addressed.isEmpty, let sender else { return }
         let delivered = DeliveredMessage(
             id: sent.message, from: sender.account, fromDevice: sender.device, time: sent.time,
             body: message.body, ref: message.ref ?? [], stanza: message.parts)
-        var copies = RelayedCopies(sender: sender.account)
-        copies.sent.appendCopy(ofSent: delivered, to: message.account, id: sent.message.text)
-        copies.received.appendCopy(ofReceived: delivered, id: sent.message.text)
+        var received = StanzaTemplate()
+        received.appendCopy(ofReceived: delivered, id: sent.message.text)
         clients.inbound.append(
             .copy(
                 CopiedMessage(
                     connection: clients.connectionID(slot), account: message.account,
-                    device: message.parts.addressed, copies: copies)))
+                    device: message.parts.addressed, sender: sender.account,
+                    received: received)))
     }
 
     // MARK: Taking

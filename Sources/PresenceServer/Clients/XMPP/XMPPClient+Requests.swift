@@ -121,7 +121,7 @@ extension XMPPClient {
         case .ping:
             send(&clients) { $0.appendResult(head, to: sender) }
         case .setCarbons(let isOn):
-            setCarbons(isOn: isOn)
+            clients.inbound.append(.copies(clients.connectionID(slot), areSent: isOn))
             send(&clients) { $0.appendResult(head, to: sender) }
         case .discoverFeatures(nil):
             let canChangePassword = canChangePassword(clients)

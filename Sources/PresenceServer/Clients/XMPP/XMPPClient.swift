@@ -29,8 +29,6 @@ final class XMPPClient {
     var arrival = StanzaArrival()
     /// The number of the last ping or push.
     private var number: UInt64 = 0
-    /// Whether it is sent copies of what other clients of its account send and are sent.
-    private(set) var hasCarbons = false
     /// The messages that it was sent.
     var untaken = UntakenMessages()
     /// The devices that have presented themselves to it, other than by a subscription.
@@ -58,9 +56,6 @@ final class XMPPClient {
         stream.bound()
         sender = stream.client
     }
-
-    /// The client is sent copies from now on, or no more.
-    func setCarbons(isOn: Bool) { hasCarbons = isOn }
 
     /// The place of its domain among those of the service.
     var domainPlace: Int { service.settings.domains.firstIndex(of: stream.domain) ?? 0 }

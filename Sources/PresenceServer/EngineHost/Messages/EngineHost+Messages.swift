@@ -31,7 +31,8 @@ extension EngineHost {
     mutating func sendCopy(_ index: Int, of ticket: Ticket, to receivers: Range<Int>) {
         let message = inFlight(ticket)
         let copy = output.shared.effects.copies[index]
-        let (native, _) = output.divide(receivers)
+        let (native, xmpp) = output.divide(receivers)
+        if !xmpp.isEmpty { sendCarbons(of: message, copy, to: xmpp) }
         guard !native.isEmpty else { return }
         let body = output.shared.add { bytes, effects in
             bytes.appendSentBody(
@@ -49,6 +50,40 @@ extension EngineHost {
             engine.missedCopies(missedCount, by: connection)
         }
     }
+
+    /// Sends XMPP clients of the sender that keep up a copy for each recipient. What was sent by
+    /// labels has no address, and what an account writes to itself all its clients are sent, unless
+    /// it is for one.
+    private mutating func sendCarbons(
+        of message: DeliveredMessage, _ copy: MessageCopy, to receivers: Range<Int>
+    ) {
+        let connections = output.shared.effects.receivers[receivers]
+            .compactMap { engine.connection(inSlot: $0) }
+            .filter { !stalledLoops.contains(loops.loop(of: $0.slot)) }
+        guard let recipients = copy.recipients, !connections.isEmpty else { return }
+        let device =
+            copy.device.map { Array(output.shared.effects.text($0)) }
+            ?? message.stanza?.addressed ?? []
+        var byteCount = 0
+        for place in recipients where byteCount < Self.carbonBytesMax {
+            let account = Array(output.shared.effects.text(output.shared.effects.names[place]))
+            var target: ConnectionID?
+            if account == message.from {
+                target = engine.connection(of: account, on: device)
+                guard target != nil else { continue }
+            }
+            let shared = output.shared.addStanzas { template, _ in
+                template.appendCopy(ofSent: message, to: account, device, id: message.id.text)
+            }
+            byteCount += output.shared.part(of: shared).byteCount
+            for connection in connections where connection != target {
+                output.append(.relay(shared), for: connection)
+            }
+        }
+    }
+
+    /// What the copies of one message for many recipients may have, but for the last.
+    private static var carbonBytesMax: Int { 256 << 10 }
 
     /// The message that was stored under a ticket.
     private func inFlight(_ ticket: Ticket) -> DeliveredMessage {
