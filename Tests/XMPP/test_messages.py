@@ -58,6 +58,28 @@ class Messages(Served, unittest.TestCase):
                  "xmlns='http://jabber.org/protocol/chatstates'/></message>")
         self.assertIn("from='amy@localhost/d1' to='bob@localhost/d1'", bob.until("<composing"))
 
+    def test_a_chat_state_does_not_overtake_texts_that_wait(self):
+        """Those that do not fit in the window are sent when there is room."""
+        vic, wim = self.stream("vic"), self.stream("wim")
+        self.heard(wim, "here")
+        state = ("<message to='%s' type='chat'><composing id='%s' "
+                 "xmlns='http://jabber.org/protocol/chatstates'/>%s</message>")
+        for number in range(3):
+            vic.send("<message to='wim@localhost' type='chat'><body>%d%s</body></message>"
+                     % (number, "x" * 40_000))
+        vic.send(state % ("wim@localhost", "c1", "") + state % ("wim@localhost/d1", "c2", ""))
+        unseen = "<body>unseen</body><no-store xmlns='urn:xmpp:hints'/>"
+        vic.send(state % ("wim@localhost/d1", "c3", unseen))
+        self.assertIn("<policy-violation ", self.heard(vic, "sent"))
+        said = self.take(wim) + self.take(wim)
+        while "<body>2" not in said:
+            said += self.take(wim)
+        self.assertNotIn("<composing", said)
+        # Its answer was carried out: it is not behind any more.
+        self.heard(wim, "free")
+        vic.send(state % ("wim@localhost/d1", "c4", ""))
+        wim.until("id='c4'/></message>")
+
     def test_what_is_sent_later_does_not_overtake_a_text(self):
         """RFC 6120, section 10.1: a text is stored first, and still comes first."""
         una, ugo = self.stream("una"), self.stream("ugo")
@@ -261,6 +283,7 @@ class Messages(Served, unittest.TestCase):
                      % (state, more))
             ken.until("id='s3'")
         kenny.send(enable.replace("enable", "disable"))
+        self.heard(kenny, "disabled")
         liz.send("<message to='ken@localhost/d1' type='chat' id='s4'>%s</message>" % state)
         ken.until("id='s4'")
         self.assertNotIn("<received ", self.heard(kenny, "none"))

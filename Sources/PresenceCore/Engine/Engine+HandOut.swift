@@ -132,6 +132,11 @@ extension Engine {
         return message.number < sessions[session].id.ordinal
     }
 
+    /// Whether messages wait to be sent to a session. O(1).
+    func isBehind(_ session: UInt32) -> Bool {
+        settings.messages == .on && readers[session]?.isCurrent == false
+    }
+
     /// The session of a device, if it is sent messages.
     func reader(of account: AccountHandle, on device: [UInt8]) -> UInt32? {
         guard !readers.isEmpty, let session = session(of: account, on: device),

@@ -236,7 +236,9 @@ extension Engine {
             sessions[session].client == .xmpp, let target = connectionID(of: session),
             mayRelay(kind, to: account, sender) || hasDirected(session, to: sender)
         else { throw Rejection(.unknownContact) }
-        return RelayTarget(connection: target, isOfContact: areRelated(account, sender))
+        return RelayTarget(
+            connection: target, isOfContact: areRelated(account, sender),
+            isBehind: isBehind(session))
     }
 
     /// The devices that are handed a message that is not stored and is for no device (RFC 6121,
@@ -254,7 +256,8 @@ extension Engine {
                 priority(of: session) >= 0, let target = connectionID(of: session),
                 target != connection
             else { return nil }
-            return RelayTarget(connection: target, isOfContact: isOfContact)
+            return RelayTarget(
+                connection: target, isOfContact: isOfContact, isBehind: isBehind(session))
         }
     }
 

@@ -14,7 +14,7 @@ struct MessageReader {
     /// Messages whose contents are being read.
     private(set) var fetching: [WaitingKey] = []
     /// Whether nothing is left to be sent to it, so that what comes now is sent at once.
-    private var isCurrent = false
+    private(set) var isCurrent = false
 
     /// From now on it is sent messages.
     mutating func open() { isOpen = true }

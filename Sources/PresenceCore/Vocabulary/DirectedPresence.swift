@@ -72,4 +72,7 @@ public struct RelayTarget: Hashable, Sendable {
     public var connection: ConnectionID
     /// Whether one of the accounts sees the other by a relationship, or both are the same.
     public var isOfContact: Bool
+    /// Whether stored messages that were sent before wait to be sent to it. A message that is not
+    /// stored would overtake them (RFC 6120, section 10.1).
+    public var isBehind: Bool
 }

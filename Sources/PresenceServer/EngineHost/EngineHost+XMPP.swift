@@ -176,6 +176,9 @@ extension EngineHost {
             return try relayToAll(stanza, at: now)
         }
         let receiver = target.connection
+        guard stanza.kind != .message || !target.isBehind else {
+            throw .tooOften(waitMilliseconds: Self.behindMilliseconds)
+        }
         let isAsked =
             stanza.kind == .answer && relayedRequests.take(stanza.id, from: receiver, to: sender)
         if !isAsked,
@@ -190,6 +193,10 @@ extension EngineHost {
         output.append(.relay(output.shared.add(stanza.stanza)), for: receiver)
     }
 
+    /// For how long to wait before a message that is not stored, for a device to which stored ones
+    /// must be sent first.
+    private static var behindMilliseconds: UInt64 { 1_000 }
+
     /// Hands a message that is not stored to the devices of an account that keep up and have not
     /// been sent too many.
     private mutating func relayToAll(_ stanza: RelayedStanza, at now: Moment) throws(Rejection) {
@@ -198,7 +205,7 @@ extension EngineHost {
         relayCopies(of: stanza, handedTo: targets.map(\.connection))
         guard !targets.isEmpty else { return }
         let shared = output.shared.add(stanza.stanza)
-        for target in targets {
+        for target in targets where !target.isBehind {
             let receiver = target.connection
             guard
                 relayed.take(for: receiver.slot, ofContact: target.isOfContact, at: now.mono)
