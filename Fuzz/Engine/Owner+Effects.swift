@@ -256,10 +256,14 @@ extension Owner {
                 })
         case .putVisibility(let account, let visibility):
             return .putVisibility(name(account), visibility)
-        case .putDevice(let account, let device, let labels, let updated):
-            return .putDevice(
-                Rows.DeviceKey(account: name(account), device: text(device)),
-                Rows.Device(labels: labels, updated: updated))
+        case .putDevice(let record, let owner):
+            return .putDevices(
+                [record, owner].compactMap(\.self).map { record in
+                    (
+                        Rows.DeviceKey(account: name(record.account), device: text(record.device)),
+                        Rows.Device(labels: record.labels, updated: record.updated)
+                    )
+                })
         case .removeDevice(let account, let device):
             return .removeDevice(Rows.DeviceKey(account: name(account), device: text(device)))
         case .putMessage(let message):

@@ -134,7 +134,8 @@ struct Rows {
             for key in keys { messages[key]?.expires = Wall(milliseconds: 0) }
         case .handOver(let records):
             for record in records { messages[record.key]?.handOver = record.handOver }
-        case .putDevice(let key, let device): devices[key] = device
+        case .putDevices(let rows):
+            for (key, device) in rows { devices[key] = device.labels.isEmpty ? nil : device }
         case .removeDevice(let key): devices[key] = nil
         case .reserve(let end): reserved = max(reserved, end)
         }
@@ -158,7 +159,7 @@ enum RowWrite {
     case removeMessages([WaitingKey])
     case takeMessages([WaitingKey])
     case handOver([HandOverRecord])
-    case putDevice(Rows.DeviceKey, Rows.Device)
+    case putDevices([(Rows.DeviceKey, Rows.Device)])
     case removeDevice(Rows.DeviceKey)
     case reserve(UInt64)
 }

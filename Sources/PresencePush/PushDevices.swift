@@ -17,22 +17,14 @@ struct ServiceDevices: PushDevices {
 
     func remove(_ address: String, of device: String, of account: String) async -> Bool {
         do throws(InProcessError) {
-            var list = MethodCall(.devices)
-            list.arguments = [.init(.account, .text(account))]
-            let devices = PushMessage.devices(try await gateway.call(list).bytes) ?? []
-            // Compared byte by byte.
-            let isSame = devices.contains {
-                $0.device.utf8.elementsEqual(device.utf8)
-                    && $0.pushAddress.map { $0.utf8.elementsEqual(address.utf8) } ?? false
-            }
-            guard isSame else { return false }
+            // One change with a condition: an address that is set meanwhile stays.
             var set = MethodCall(.setDevice)
             set.arguments = [
                 .init(.account, .text(account)), .init(.device, .text(device)),
-                .init(.pushAddress, .text("")),
+                .init(.pushAddress, .text("")), .init(.ifPushAddress, .text(address)),
             ]
-            _ = try await gateway.call(set)
-            return true
+            let left = PushMessage.device(try await gateway.call(set).bytes)
+            return left.map { $0.pushAddress == nil } ?? false
         } catch {
             // The push service reports it as expired again when the next message is pushed.
             return false

@@ -21,6 +21,9 @@ public struct DeviceRow: Sendable, Equatable {
         self.device = device
     }
 
+    /// Whether the device has nothing, so that there is no row of it.
+    var isEmpty: Bool { byteCount == 0 }
+
     /// The bytes of the texts, for the limit on a transaction's size.
     var byteCount: Int { alias.count + tags.count + pushAddress.count }
 }

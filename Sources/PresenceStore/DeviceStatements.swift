@@ -21,6 +21,11 @@ struct DeviceStatements {
             row.account, row.device, row.alias, row.tags, row.pushAddress, row.updated)
     }
 
+    /// The device has lost its push address.
+    func putOwner(_ row: DeviceRow) throws(StoreError) {
+        row.isEmpty ? try remove(row.account, row.device) : try put(row)
+    }
+
     func remove(_ account: [UInt8], _ device: [UInt8]) throws(StoreError) {
         try remove.run(account, device)
     }

@@ -98,8 +98,12 @@ struct RetainedWrites {
             newest[.credential(account)] = write
         case .removeCard(let account):
             newest[.card(account)] = write
-        case .putDevice(let row):
-            newest[.device(account: row.account, device: row.device)] = write
+        case .putDevice(let row, let owner):
+            newest[.device(account: row.account, device: row.device)] = .putDevice(row)
+            guard let owner else { break }
+            newest[.device(account: owner.account, device: owner.device)] =
+                owner.isEmpty
+                ? .removeDevice(account: owner.account, device: owner.device) : .putDevice(owner)
         case .removeDevice(let account, let device):
             newest[.device(account: account, device: device)] = write
         case .putMessage, .putCard, .handOver:

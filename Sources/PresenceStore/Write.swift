@@ -37,8 +37,9 @@ public enum Write: Sendable {
     case putCard(CardRow)
     /// Removes the card of an account.
     case removeCard(account: [UInt8])
-    /// Sets what an app has said of a device.
-    case putDevice(DeviceRow)
+    /// Sets what an app has said of a device, and what another one keeps that had its push address.
+    /// That is removed if it has nothing.
+    case putDevice(DeviceRow, takingFrom: DeviceRow? = nil)
     /// Removes what an app has said of a device.
     case removeDevice(account: [UInt8], device: [UInt8])
     /// Stores a message for its recipients, of whom there is at least one. Always has a ticket.
@@ -79,8 +80,10 @@ public enum Write: Sendable {
             rows.count
         case .putCard(let row):
             1 + (row.content.count + Self.rowBytes - 1) / Self.rowBytes
-        case .putDevice(let row):
-            1 + (row.byteCount + Self.rowBytes - 1) / Self.rowBytes
+        case .putDevice(let row, let owner):
+            [row, owner].compactMap(\.self).reduce(0) { count, row in
+                count + 1 + (row.byteCount + Self.rowBytes - 1) / Self.rowBytes
+            }
         case .putStatus, .removeStatus, .putSession, .updateSession, .removeSession, .putAccount,
             .removeAccount, .putVisibility, .putCredential, .removeCredential, .removeCard,
             .removeDevice, .reserveSequence, .removeExpired:

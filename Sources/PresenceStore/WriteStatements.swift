@@ -123,7 +123,8 @@ struct WriteStatements {
             try cards.put(row)
         case .removeCard(let account):
             try cards.remove(account)
-        case .putDevice(let row):
+        case .putDevice(let row, let owner):
+            if let owner { try devices.putOwner(owner) }
             try devices.put(row)
         case .removeDevice(let account, let device):
             try devices.remove(account, device)

@@ -37,10 +37,9 @@ public struct PushMessage: Decodable, Sendable {
         return try? JSONDecoder().decode([PushMessage].self, from: Data(json))
     }
 
-    /// The devices in a response to `devices`; nil: it has another form.
-    public static func devices(_ result: [UInt8]) -> [Device]? {
-        struct Result: Decodable { var devices: [Device] }
-        return try? JSONDecoder().decode(Result.self, from: Data(result)).devices
+    /// The device in a response to `setDevice`; nil: it has another form.
+    public static func device(_ result: [UInt8]) -> Device? {
+        try? JSONDecoder().decode(Device.self, from: Data(result))
     }
 
     /// What the browser is given: JSON of at most 3,993 bytes. If it would have more, `ext` is left

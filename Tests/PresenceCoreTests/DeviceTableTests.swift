@@ -234,6 +234,13 @@ extension DeviceTable {
                 let labels = randomLabels(&random)
                 table.set(
                     labels, of: account(key.account), on: bytes(key.device), at: at(Int64(step)))
+                for (other, entry) in model
+                where other != key && !labels.pushAddress.isEmpty
+                    && entry.labels.pushAddress == labels.pushAddress
+                {
+                    let left = entry.labels.withoutAddress
+                    model[other] = left.isEmpty ? nil : (left, entry.updated)
+                }
                 model[key] = labels.isEmpty ? nil : (labels, Int64(step))
             case 15..<18:
                 table.remove(bytes(key.device), of: account(key.account))

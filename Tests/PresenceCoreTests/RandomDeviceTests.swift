@@ -18,7 +18,8 @@ import Testing
         }
         // A series that meets none of this would show nothing.
         for what in [
-            "set", "forgotten", "store failed", "invalidAlias", "aliasTooLong", "tooManyTags",
+            "set", "taken", "forgotten", "store failed", "invalidAlias", "aliasTooLong",
+            "tooManyTags",
             "invalidTag", "tagTooLong", "labelsTooLong", "tooLong", "nothingSet",
         ] { #expect(met[what, default: 0] > 0, "\(what)") }
     }
@@ -120,7 +121,9 @@ private final class RandomDevices {
         if chance(2) { change.pushAddress = chance(3) ? "" : address() }
         _ = world.take(app)
         // One after the other: what a change of an account depends on is known.
-        if pending.contains(where: { $0.account == change.account }) { settleAll() }
+        if pending.contains(where: { $0.account == change.account || shareAddress($0, change) }) {
+            settleAll()
+        }
         world.setDevice(
             app, alias: change.alias, tags: change.tags, pushAddress: change.pushAddress,
             device: change.device, for: change.account)
@@ -132,6 +135,16 @@ private final class RandomDevices {
         met[expected.map { "\($0)" } ?? "set", default: 0] += 1
         expect(rejections == (expected.map { [$0] } ?? []), "\(change): \(rejections)")
         if expected == nil { pending.append(change) }
+    }
+
+    /// Whether two changes are about a push address of both.
+    private func shareAddress(_ one: Change, _ other: Change) -> Bool {
+        !addresses(of: one).isDisjoint(with: addresses(of: other))
+    }
+
+    private func addresses(of change: Change) -> Set<String> {
+        let before = model[change.account]?[change.device]?.pushAddress ?? ""
+        return Set([before, change.pushAddress ?? ""]).subtracting([""])
     }
 
     private func label() -> String {
@@ -198,10 +211,24 @@ private final class RandomDevices {
             return expect(answers == [.rejected(.storeUnavailable)], "\(change): \(answers)")
         }
         let after = change.applied(to: model[change.account]?[change.device] ?? Device())
+        take(after.pushAddress)
         model[change.account, default: [:]][change.device] = after.isEmpty ? nil : after
         expect(
             answers == [.deviceSet(after.line(change.device, nil))], "\(change): \(answers)")
         if !after.isEmpty { forgetSurplus(change.account, but: change.device) }
+    }
+
+    /// The device that has a push address loses it.
+    private func take(_ address: String) {
+        guard !address.isEmpty else { return }
+        for (account, devices) in model {
+            for (name, device) in devices where device.pushAddress == address {
+                var left = device
+                left.pushAddress = ""
+                model[account]?[name] = left.isEmpty ? nil : left
+                met["taken", default: 0] += 1
+            }
+        }
     }
 
     /// An account keeps twenty devices: those without a session that were set longest ago go.

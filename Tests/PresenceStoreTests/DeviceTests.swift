@@ -60,6 +60,25 @@ import Testing
             ])
     }
 
+    @Test func `lose a push address in the write that gives it to another`() throws {
+        let store = try start()
+        let (ann, bob) = (row("ann", "web", alias: "a"), row("bob", "web"))
+        _ = try store.write(
+            .putDevice(row("ann", "web", alias: "a", push: "x")),
+            .putDevice(row("bob", "web", push: "y")), into: outcomes)
+        let (cid, dot) = (row("cid", "web", push: "x"), row("dot", "web", push: "y"))
+        faults.fail(.commit, code: 13)
+        #expect(
+            try store.write(.putDevice(cid, takingFrom: ann), into: outcomes) != [.committed])
+        _ = try store.write(.putDevice(dot, takingFrom: bob), into: outcomes)
+        store.stop()
+        // One that has nothing else is removed.
+        #expect(
+            try loaded() == [
+                ["ann", "web"]: row("ann", "web", alias: "a", push: "x"), ["dot", "web"]: dot,
+            ])
+    }
+
     @Test func `that could not be stored are not there, and those before are`() throws {
         let store = try start()
         let first = row("bob", "phone", alias: "first")
@@ -99,7 +118,7 @@ import Testing
         var removed: [[UInt8]] = []
         for submission in retained.drain() {
             switch submission.write {
-            case .putDevice(let row): puts.append(row)
+            case .putDevice(let row, _): puts.append(row)
             case .removeDevice(let account, let device): removed += [account, device]
             default: Issue.record("another write")
             }

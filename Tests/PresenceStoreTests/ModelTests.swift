@@ -157,7 +157,7 @@ private struct Model {
             }
         case .putVisibility(let account, let value):
             contents.visibilities[String(decoding: account, as: UTF8.self)] = value
-        case .putDevice(let row): contents.device(row)
+        case .putDevice(let row, _): contents.device(row)
         case .removeDevice(let account, let device):
             let key = [account, device].map { String(decoding: $0, as: UTF8.self) }
             contents.devices[key] = nil

@@ -43,6 +43,9 @@ final class DeviceLedger {
     /// Requests that are not answered yet, in order, and those that will never be.
     private var pending: [String: [JSON]] = [:]
     private var lost: [String: [JSON]] = [:]
+    /// By push address: the devices that were to have it since the last quiet time. It may have been
+    /// taken from others.
+    private var claims: [String: Set<String>] = [:]
     /// The accounts that the service may have forgotten, with their devices.
     private var forgettable: Set<String> = []
 
@@ -55,17 +58,29 @@ final class DeviceLedger {
     private func possible(_ name: String, with requests: [JSON]) -> Set<Labels> {
         var possible = known[name] ?? [Labels()]
         if forgettable.contains(String(name.prefix { $0 != "/" })) { possible.insert(Labels()) }
-        var new = possible
+        var new: Set<Labels> = possible
         while !new.isEmpty {
             new = Set(new.flatMap { labels in requests.map { labels.after($0) } })
+                .union(possible.compactMap { withoutAddress($0, of: name) })
                 .filter { $0.rejection == nil }.subtracting(possible)
             possible.formUnion(new)
         }
         return possible
     }
 
+    /// What a device keeps if its push address was taken from it; nil: nobody has asked for that.
+    private func withoutAddress(_ labels: Labels, of name: String) -> Labels? {
+        guard claims[labels.pushAddress]?.subtracting([name]).isEmpty == false else { return nil }
+        var left = labels
+        left.pushAddress = ""
+        return left
+    }
+
     /// A client has asked to set a device.
     func ask(_ request: JSON, by peer: SimulatedPeer) {
+        if let address = request["pushAddress"]?.string, !address.isEmpty {
+            claims[address, default: []].insert(name(request, peer))
+        }
         pending[name(request, peer), default: []].append(request)
     }
 
@@ -131,7 +146,10 @@ final class DeviceLedger {
     }
 
     /// All accounts were checked.
-    func rest() { forgettable = [] }
+    func rest() {
+        forgettable = []
+        claims = [:]
+    }
 
     // MARK: The rule
 

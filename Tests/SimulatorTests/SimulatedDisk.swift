@@ -145,8 +145,11 @@ final class SimulatedDisk: Persistence {
             durable.cards[Key(account: row.account)] = row
         case .removeCard(let account):
             durable.cards[Key(account: account)] = nil
-        case .putDevice(let row):
-            durable.devices[Key(account: row.account, other: row.device)] = row
+        case .putDevice(let row, let owner):
+            for row in [row, owner].compactMap(\.self) {
+                let isEmpty = row.alias.isEmpty && row.tags.isEmpty && row.pushAddress.isEmpty
+                durable.devices[Key(account: row.account, other: row.device)] = isEmpty ? nil : row
+            }
         case .removeDevice(let account, let device):
             durable.devices[Key(account: account, other: device)] = nil
         case .putMessage(let content, let recipients):

@@ -53,11 +53,17 @@ extension Simulation {
     /// What is listed is what was answered.
     func checkDevices(_ auditor: SimulatedCaller) {
         guard disk.canary == .none else { return }
+        var owners: [String: String] = [:]
         for account in accounts {
             let list = answer(auditor, .devices, ["account": .string(account)])
             var devices: [String: DeviceLedger.Labels] = [:]
             for device in list?["devices"]?.array ?? [] {
-                devices[device["device"]?.string ?? ""] = DeviceLedger.Labels(device)
+                let labels = DeviceLedger.Labels(device)
+                devices[device["device"]?.string ?? ""] = labels
+                guard !labels.pushAddress.isEmpty else { continue }
+                if let other = owners.updateValue(account, forKey: labels.pushAddress) {
+                    violation("\(account) and \(other) have the push address \(labels.pushAddress)")
+                }
             }
             deviceLedger.check(account, devices).forEach { violation($0) }
             let rows = disk.durable.devices.keys.filter { $0.account == Array(account.utf8) }

@@ -1,8 +1,8 @@
 /// The changes that wait for the store.
 ///
 /// An account has one at a time, so that what is checked when it is requested is still true when it
-/// is applied. So has a pair of accounts, for changes of their relationship: the other side may
-/// make other changes meanwhile. Only accounts with a change in flight use memory here. Everything
+/// is applied. So has a pair of accounts, for changes of their relationship, and a push address,
+/// which may go from one device to another: the other side may make other changes meanwhile. Only accounts with a change in flight use memory here. Everything
 /// is O(1).
 struct ChangesInFlight {
     /// By the number of the ticket. The change that is being applied is no longer here.
@@ -11,6 +11,8 @@ struct ChangesInFlight {
     private var numbers: [UInt32: UInt64] = [:]
     /// The accounts whose changes in flight are about a pair, by the pair.
     private var pairs: [UInt64: AccountHandle] = [:]
+    /// The accounts whose changes in flight are about push addresses, by where those lead.
+    private var endpoints: [[UInt8]: AccountHandle] = [:]
     /// The number of the last ticket that was drawn.
     private(set) var lastNumber: UInt64 = 0
 
@@ -23,6 +25,10 @@ struct ChangesInFlight {
         changes[ticket.number] = change
         let earlier = numbers.updateValue(lastNumber, forKey: change.account.index)
         precondition(earlier == nil, "two changes of an account in flight")
+        for endpoint in change.endpoints {
+            let other = endpoints.updateValue(change.account, forKey: endpoint)
+            precondition(other == nil, "two changes of a push address in flight")
+        }
         if let contact = change.change.contact {
             let other = pairs.updateValue(change.account, forKey: pair(change.account, contact))
             precondition(other == nil, "two changes of a pair in flight")
@@ -44,14 +50,21 @@ struct ChangesInFlight {
     /// Ends a change: its account may have the next.
     mutating func end(_ change: PendingChange) {
         numbers[change.account.index] = nil
+        for endpoint in change.endpoints { endpoints[endpoint] = nil }
         guard let contact = change.change.contact else { return }
         pairs[pair(change.account, contact)] = nil
     }
 
     /// The account for whose change one of `account` has to wait; nil if it has not. `contact` is
-    /// the other account of the pair that it is about, if it is about one.
-    func blocking(_ account: AccountHandle, _ contact: AccountHandle?) -> AccountHandle? {
+    /// the other account of the pair that it is about, if it is about one; `endpoints` are those
+    /// that it needs.
+    func blocking(
+        _ account: AccountHandle, _ contact: AccountHandle?, _ endpoints: [[UInt8]]
+    ) -> AccountHandle? {
         if isBusy(account) { return account }
+        for endpoint in endpoints {
+            if let other = self.endpoints[endpoint] { return other }
+        }
         return contact.flatMap { pairs[pair(account, $0)] }
     }
 

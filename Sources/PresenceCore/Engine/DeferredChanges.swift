@@ -1,4 +1,5 @@
-/// A change that waits for an earlier one of its account, or of the pair that it is about.
+/// A change that waits for an earlier one of its account, or of the pair or a push address that it
+/// is about.
 struct DeferredChange {
     var connection: ConnectionID
     let accounts: HeldAccounts

@@ -8,9 +8,17 @@ extension Engine {
     public var deviceCount: Int { devices.count }
 
     /// Restores what a device has. One that has nothing is left out.
+    ///
+    /// Databases of version 0.1 may have a push address at several devices: the one that was set
+    /// last has it.
     public mutating func restoreDevice(
         of account: AccountHandle, on device: [UInt8], _ labels: DeviceLabels, updated: Wall
     ) {
+        if let owner = devices.owner(of: labels.pushAddress, besides: device, of: account),
+            let other = devices.updated(of: owner.account, on: owner.device), other >= updated
+        {
+            return devices.set(labels.withoutAddress, of: account, on: device, at: updated)
+        }
         devices.set(labels, of: account, on: device, at: updated)
     }
 
@@ -29,7 +37,8 @@ extension Engine {
         var change = DeviceChange(
             alias: request.alias.map { texts.bytes($0) },
             tags: request.tags.map { texts.names($0).map { texts.bytes($0) } },
-            pushAddress: request.pushAddress.map { texts.bytes($0) })
+            pushAddress: request.pushAddress.map { texts.bytes($0) },
+            ifPushAddress: request.ifPushAddress.map { texts.bytes($0) })
         try change.checkParts()
         change.tags = change.tags.map { Array(Set($0)) }
         return .setDevice(device, change)
@@ -48,21 +57,54 @@ extension Engine {
         return own
     }
 
-    /// Has the labels and the push address of a device stored.
+    /// Where the push addresses lead that a change needs for itself: the one that the device has,
+    /// and the one that it is given.
+    func endpoints(of change: Change, _ account: AccountHandle) -> [[UInt8]] {
+        guard case .setDevice(let device, let change) = change else { return [] }
+        let addresses = [
+            devices.labels(of: account, on: device).pushAddress, change.pushAddress ?? [],
+        ]
+        return Array(Set(addresses.compactMap { PushEndpoint.of($0) }))
+    }
+
+    /// Has the labels and the push address of a device stored; nothing if it has another address
+    /// than the request says.
     mutating func setDevice(
         _ device: [UInt8], of account: AccountHandle, _ change: DeviceChange,
         from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) throws(Rejection) {
         try checkPublishPace(of: account, at: now)
-        let after = try change.applied(to: devices.labels(of: account, on: device))
+        let before = devices.labels(of: account, on: device)
+        let after = try change.applied(to: before)
         let name = effects.copy(device)
+        guard change.ifPushAddress == nil || change.ifPushAddress == before.pushAddress else {
+            effects.answer(connection, .deviceSet(effects.labelled.count))
+            return effects.labelled.append(LabelledEntry(device: name, labels: before))
+        }
         let record: Record =
             after.isEmpty
             ? .removeDevice(account: account, device: name)
-            : .putDevice(account: account, device: name, after, updated: now.wall)
+            : .putDevice(
+                DeviceRecord(account: account, device: name, labels: after, updated: now.wall),
+                takingFrom: owner(of: after.pushAddress, besides: device, of: account, &effects))
         propose(
-            .setDevice(device, change), record, of: account, for: connection, at: now,
+            .setDevice(device, change), record, of: account, for: connection,
+            endpoints: endpoints(of: .setDevice(device, change), account), at: now,
             into: &effects)
+    }
+
+    /// What the device keeps that has a push address which another is given.
+    private func owner(
+        of address: [UInt8], besides device: [UInt8], of account: AccountHandle,
+        _ effects: inout Effects
+    ) -> DeviceRecord? {
+        guard let owner = devices.owner(of: address, besides: device, of: account),
+            let updated = devices.updated(of: owner.account, on: owner.device)
+        else { return nil }
+        return DeviceRecord(
+            account: owner.account, device: effects.copy(owner.device),
+            labels: devices.labels(of: owner.account, on: owner.device).withoutAddress,
+            updated: updated)
     }
 
     /// Applies what has been stored, and forgets the devices for which there is no room any more.

@@ -43,6 +43,8 @@ struct PendingChange {
     var reserved: [AccountHandle] = []
     /// The device that publishes a status.
     var origin: Origin?
+    /// Where the push addresses lead that it takes or leaves: no other change is about them.
+    var endpoints: [[UInt8]] = []
     /// Removals of what it replaces and has expired meanwhile: to be stored if it fails.
     var removalsOnFailure: [Record] = []
 
@@ -64,12 +66,13 @@ extension Engine {
     mutating func propose(
         _ change: Change, _ record: Record, of account: AccountHandle,
         for connection: ConnectionID, reserving reserved: [AccountHandle] = [],
-        origin: PendingChange.Origin? = nil, at now: Moment, into effects: inout Effects
+        origin: PendingChange.Origin? = nil, endpoints: [[UInt8]] = [], at now: Moment,
+        into effects: inout Effects
     ) {
         let pending = PendingChange(
             change: change, connection: connection, author: caller(of: connection),
             requested: now, accounts: hold(account, change.others), reserved: reserved,
-            origin: origin)
+            origin: origin, endpoints: endpoints)
         effects.persist(record, ticket: inFlight.add(pending))
     }
 
@@ -189,13 +192,14 @@ extension Engine {
         }
     }
 
-    /// Makes a change, or defers it if its account, or the pair that it is about, has one in
-    /// flight.
+    /// Makes a change, or defers it if its account, or the pair or a push address that it is
+    /// about, has one in flight.
     mutating func make(
         _ change: Change, of account: AccountHandle, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
     ) throws(Rejection) {
-        guard let blocking = inFlight.blocking(account, change.contact) else {
+        let endpoints = endpoints(of: change, account)
+        guard let blocking = inFlight.blocking(account, change.contact, endpoints) else {
             return try begin(change, of: account, from: connection, at: now, into: &effects)
         }
         deferred.append(

@@ -21,6 +21,13 @@ extension DeviceTable {
             }
             deviceCount += numbers.count
         }
+        for (endpoint, number) in owners {
+            precondition(
+                PushEndpoint.of(devices[number].pushAddress) == endpoint, "an owner of nothing")
+        }
+        precondition(
+            owners.count == devices.elements.count { !$0.pushAddress.isEmpty },
+            "a push address that several devices have, or none")
         precondition(deviceCount == devices.count, "a device of no account")
         precondition(
             members.reduce(0) { $0 + $1.count } == membershipCount, "a member without the label")

@@ -19,6 +19,8 @@ struct DeviceTable: ~Copyable {
     private(set) var devices = Slab<Device>()
     /// The names of labels.
     private(set) var names: NameTable
+    /// The device that has a push address; by where that leads.
+    private(set) var owners: [[UInt8]: UInt32] = [:]
     /// The devices that have a label; by label.
     private(set) var members = ChunkedArray<[UInt32]>()
     private let seed: UInt64
@@ -102,23 +104,60 @@ struct DeviceTable: ~Copyable {
         return candidates.prefix(count).map { devices[$0].name }
     }
 
+    /// The other device that has a push address which leads to the same place; nil: there is none.
+    /// O(bytes of the address).
+    func owner(
+        of address: [UInt8], besides device: [UInt8], of account: AccountHandle
+    ) -> DeviceAddress? {
+        guard let endpoint = PushEndpoint.of(address), let number = owners[endpoint] else {
+            return nil
+        }
+        let owner = devices[number]
+        guard owner.account != account.index || owner.name != device else { return nil }
+        return DeviceAddress(account: AccountHandle(index: owner.account), device: owner.name)
+    }
+
+    /// When a device was set last; nil: it has nothing.
+    func updated(of account: AccountHandle, on device: [UInt8]) -> Wall? {
+        find(device, of: account.index).map { devices[$0].updated }
+    }
+
     // MARK: Changes
 
-    /// Sets what a device has. One that has nothing is forgotten. O(labels of the device).
+    /// Sets what a device has. One that has nothing is forgotten. Its push address is taken from
+    /// the device that had it. O(labels of the device).
     mutating func set(
         _ labels: DeviceLabels, of account: AccountHandle, on device: [UInt8], at now: Wall
     ) {
         guard !labels.isEmpty else { return remove(device, of: account) }
+        if let owner = owner(of: labels.pushAddress, besides: device, of: account) {
+            takeAddress(of: owner)
+        }
         let number = find(device, of: account.index) ?? insert(device, of: account.index)
-        devices[number].pushAddress = labels.pushAddress
+        setAddress(labels.pushAddress, of: number)
         devices[number].updated = now
         setMemberships(labels, of: number)
+    }
+
+    private mutating func takeAddress(of owner: DeviceAddress) {
+        let left = labels(of: owner.account, on: owner.device).withoutAddress
+        guard let number = find(owner.device, of: owner.account.index), !left.isEmpty else {
+            return remove(owner.device, of: owner.account)
+        }
+        setAddress([], of: number)
+    }
+
+    private mutating func setAddress(_ address: [UInt8], of number: UInt32) {
+        if let endpoint = PushEndpoint.of(devices[number].pushAddress) { owners[endpoint] = nil }
+        devices[number].pushAddress = address
+        if let endpoint = PushEndpoint.of(address) { owners[endpoint] = number }
     }
 
     /// Forgets a device.
     mutating func remove(_ device: [UInt8], of account: AccountHandle) {
         guard let number = find(device, of: account.index) else { return }
         setMemberships(.none, of: number)
+        setAddress([], of: number)
         accounts[account.index]?.removeAll { $0 == number }
         if accounts[account.index]?.isEmpty == true { accounts[account.index] = nil }
         devices[number] = Device(account: none, name: [])

@@ -12,16 +12,19 @@ public struct SetDevice: Hashable, Sendable {
     public var tags: NameList?
     /// The push address; empty: none; nil: as it is.
     public var pushAddress: ByteRange?
+    /// The push address without which nothing is changed; nil: whatever it has.
+    public var ifPushAddress: ByteRange?
 
     /// A request to set those that are given.
     public init(
         device: ByteRange? = nil, alias: ByteRange? = nil, tags: NameList? = nil,
-        pushAddress: ByteRange? = nil
+        pushAddress: ByteRange? = nil, ifPushAddress: ByteRange? = nil
     ) {
         self.device = device
         self.alias = alias
         self.tags = tags
         self.pushAddress = pushAddress
+        self.ifPushAddress = ifPushAddress
     }
 }
 
@@ -63,6 +66,11 @@ public struct DeviceLabels: Hashable, Sendable {
     /// Whether there is nothing of them.
     public var isEmpty: Bool { alias.isEmpty && tags.isEmpty && pushAddress.isEmpty }
 
+    /// The same without the push address.
+    public var withoutAddress: DeviceLabels {
+        DeviceLabels(alias: alias, tags: tags, pushAddress: [])
+    }
+
     /// The bytes of the alias and the tags, for the limit on both together.
     var labelByteCount: Int { tags.reduce(alias.count) { $0 + $1.count } }
 }
@@ -92,6 +100,8 @@ public struct DeviceChange: Hashable, Sendable {
     public var tags: [[UInt8]]?
     /// The push address; empty: none; nil: as it is.
     public var pushAddress: [UInt8]?
+    /// The push address without which nothing is changed; nil: whatever the device has.
+    public var ifPushAddress: [UInt8]?
 
     /// The removal of all three.
     public static let removal = DeviceChange(alias: [], tags: [], pushAddress: [])

@@ -206,8 +206,9 @@ public enum Record: Hashable, Sendable {
     case putRelations([RelationRecord])
     /// Who sees an account; nil: whom the setting says.
     case putVisibility(account: AccountHandle, Visibility?)
-    /// The labels of a device, of which there is at least one. The device in `Effects.bytes`.
-    case putDevice(account: AccountHandle, device: ByteRange, DeviceLabels, updated: Wall)
+    /// The labels of a device, of which there is at least one; and those that the device keeps
+    /// which had its push address, if there is one.
+    case putDevice(DeviceRecord, takingFrom: DeviceRecord?)
     case removeDevice(account: AccountHandle, device: ByteRange)
     /// A message for all its recipients.
     case putMessage(MessageRecord)
@@ -220,6 +221,26 @@ public enum Record: Hashable, Sendable {
     case handOver([HandOverRecord])
     /// Every `seq` and session ordinal up to this one may have been used.
     case reserveSequence(upTo: UInt64)
+}
+
+/// A device as it is stored. One without labels and a push address is removed.
+public struct DeviceRecord: Hashable, Sendable {
+    /// Its account.
+    public var account: AccountHandle
+    /// Its name, in `Effects.bytes`.
+    public var device: ByteRange
+    /// What it has.
+    public var labels: DeviceLabels
+    /// When it was set last.
+    public var updated: Wall
+
+    /// A device.
+    public init(account: AccountHandle, device: ByteRange, labels: DeviceLabels, updated: Wall) {
+        self.account = account
+        self.device = device
+        self.labels = labels
+        self.updated = updated
+    }
 }
 
 /// A session as it is stored; texts in `Effects.bytes`.

@@ -124,7 +124,7 @@ public struct Rejection: Error, Hashable, Sendable {
             onlineOnly, reason
         case contacts, contact, action, text, name, groups, visibility, show, priority
         case password, body, ref, receipt, id, messages
-        case alias, aliases, tags, tagsAll, tagsNot, pushAddress
+        case alias, aliases, tags, tagsAll, tagsNot, pushAddress, ifPushAddress
     }
 }
 

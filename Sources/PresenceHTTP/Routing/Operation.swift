@@ -131,13 +131,13 @@ extension Operation: CaseIterable {
             "sendMessage", .post, "/v1/messages", .send,
             body: [
                 .account, .accounts, .device, .aliases, .tags, .tagsAll, .tagsNot, .body, .ext,
-                .ref, .expiry,
+                .ref, .receipt, .expiry,
             ]),
         Operation("discardMessages", .delete, account + "/messages", .discard),
         Operation("listDevices", .get, account + "/devices", .devices),
         Operation(
             "setDevice", .put, account + "/devices/{device}", .setDevice,
-            body: [.alias, .tags, .pushAddress]),
+            body: [.alias, .tags, .pushAddress, .ifPushAddress]),
         Operation(
             "clearDevice", .delete, account + "/devices/{device}", .setDevice,
             fixed: [

@@ -42,13 +42,8 @@ extension EngineHost {
             return .putRelations(relations.map { row($0) })
         case .putVisibility(let account, let visibility):
             return .putVisibility(account: name(account), visibility?.rawValue)
-        case .putDevice(let account, let device, let labels, let updated):
-            var row = DeviceRow(account: name(account), device: bytes(device))
-            row.alias = labels.alias
-            row.tags = labels.storedTags
-            row.pushAddress = labels.pushAddress
-            row.updated = updated.milliseconds
-            return .putDevice(row)
+        case .putDevice(let device, let owner):
+            return .putDevice(row(device), takingFrom: owner.map { row($0) })
         case .removeDevice(let account, let device):
             return .removeDevice(account: name(account), device: bytes(device))
         case .putMessage(let message):
@@ -77,6 +72,15 @@ extension EngineHost {
             row.availability.language = availability.language
             row.availability.extra = availability.extra
         }
+        return row
+    }
+
+    private func row(_ device: DeviceRecord) -> DeviceRow {
+        var row = DeviceRow(account: name(device.account), device: bytes(device.device))
+        row.alias = device.labels.alias
+        row.tags = device.labels.storedTags
+        row.pushAddress = device.labels.pushAddress
+        row.updated = device.updated.milliseconds
         return row
     }
 

@@ -260,7 +260,7 @@ extension Rejection.Field {
         case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .from,
             .ext, .reason, .contact, .action, .text, .name, .visibility, .show, .password, .body,
             .ref, .receipt,
-            .id, .alias, .pushAddress:
+            .id, .alias, .pushAddress, .ifPushAddress:
             "a string"
         }
     }

@@ -10,6 +10,7 @@ extension RequestDecoder {
             SetDevice(
                 device: try readName(.device, bytesMax: limits.deviceBytesMax),
                 alias: try readText(.alias), tags: try readTexts(.tags),
-                pushAddress: try readText(.pushAddress)))
+                pushAddress: try readText(.pushAddress),
+                ifPushAddress: try readText(.ifPushAddress)))
     }
 }

@@ -102,4 +102,5 @@ struct Parameter {
     static let tagsAll = Parameter(.tagsAll)
     static let tagsNot = Parameter(.tagsNot)
     static let pushAddress = Parameter(.pushAddress)
+    static let ifPushAddress = Parameter(.ifPushAddress)
 }

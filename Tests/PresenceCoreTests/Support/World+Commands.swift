@@ -210,6 +210,19 @@ extension World {
         }
     }
 
+    /// Removes the push address of a device, if it still has it.
+    func removeAddress(
+        _ connection: ConnectionID, _ address: String, device: String, for account: String
+    ) {
+        handle(from: connection) { texts in
+            .setDevice(
+                account: texts.add(account),
+                SetDevice(
+                    device: texts.add(device), pushAddress: texts.add(""),
+                    ifPushAddress: texts.add(address)))
+        }
+    }
+
     func listDevices(_ connection: ConnectionID, for account: String? = nil) {
         handle(from: connection) { .devices(account: $0.add(account)) }
     }

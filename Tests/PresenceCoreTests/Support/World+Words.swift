@@ -39,9 +39,13 @@ extension World {
             "account \(name(account)) \(value)"
         case .removeAccount(let account):
             "forget \(name(account))"
-        case .putDevice(let account, let device, let labels, let updated):
-            "device \(name(account)) \(batch.text(device)) \(labels.alias.count) "
-                + "\(labels.tags.count) \(labels.pushAddress.count) \(updated.milliseconds)"
+        case .putDevice(let record, let owner):
+            [record, owner].compactMap(\.self).map { record in
+                let labels = record.labels
+                return "device \(name(record.account)) \(batch.text(record.device)) "
+                    + "\(labels.alias.count) \(labels.tags.count) "
+                    + "\(labels.pushAddress.count) \(record.updated.milliseconds)"
+            }.joined(separator: ", taking from ")
         case .removeDevice(let account, let device):
             "remove device \(name(account)) \(batch.text(device))"
         case .putMessage(let message):
