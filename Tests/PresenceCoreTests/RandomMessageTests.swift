@@ -21,7 +21,7 @@ private struct Written {
     var recipients: Set<String>
     var device: String?
     var expires: UInt64
-    /// Of whom nobody read when it was sent.
+    /// Of whom nobody read when it was sent, or was about to return.
     var unread: Set<String>
     /// Of whom it is known that they have taken it, or that it was discarded.
     var done: Set<String> = []
@@ -35,6 +35,8 @@ private final class RandomMessages {
     /// The accounts and devices of connections that read.
     private var readers: [ConnectionID: (account: String, device: String)] = [:]
     private var others: [ConnectionID: String] = [:]
+    /// When an account has last lost a connection that reads.
+    private var lastLoss: [String: UInt64] = [:]
     /// Sends that wait for the store, in order.
     private var pending: [(ConnectionID, body: String, Written)] = []
     /// By body; bodies are unique.
@@ -136,9 +138,13 @@ private final class RandomMessages {
             ))
     }
 
-    /// The accounts of which nobody reads.
+    /// The accounts of which nobody reads, and no session that did is within its grace.
     private func unread(of accounts: [String]) -> Set<String> {
-        Set(accounts.filter { name in !readers.values.contains { $0.account == name } })
+        Set(
+            accounts.filter { name in
+                let isAway = lastLoss[name].map { $0 + 6_000 < world.elapsed } ?? true
+                return isAway && !readers.values.contains { $0.account == name }
+            })
     }
 
     private func settle() {
@@ -181,6 +187,7 @@ private final class RandomMessages {
     private func forget(_ connection: ConnectionID) {
         if let account = readers[connection]?.account {
             for id in owed[account, default: [:]].keys { noteSent(id, of: account, connection) }
+            lastLoss[account] = world.elapsed
         }
         readers[connection] = nil
         untaken[connection] = nil

@@ -96,6 +96,31 @@ import Testing
         world.checkInvariants()
     }
 
+    @Test func `wait for a session that may return within its grace`() {
+        let lisi = reader("lisi", "pad")
+        // Its connections are sent no messages, so nothing is gained by waiting for it.
+        let silent = world.login("wangwu", "phone")
+        for connection in [lisi, silent] { world.lose(connection) }
+        world.send(zs, to: "lisi", "wangwu", body: "one")
+        world.send(zs, to: "lisi", body: "for the pad", device: "pad")
+        world.send(zs, to: "lisi", body: "for the phone", device: "phone")
+        let absent = ["for the phone for lisi: absent", "one for wangwu: absent"]
+        #expect(undelivered().sorted() == absent)
+        let again = reader("lisi", "pad")
+        world.takeLast(again)
+        world.lose(again)
+        world.send(zs, to: "lisi", body: "two")
+        world.pass(milliseconds: 9_999)
+        #expect(undelivered().sorted() == absent)
+        world.pass(milliseconds: 1)
+        #expect(undelivered().last == "two for lisi: untaken")
+        // The grace has ended.
+        world.pass(seconds: 600)
+        world.send(zs, to: "lisi", body: "three")
+        #expect(undelivered().last == "three for lisi: absent")
+        world.checkInvariants()
+    }
+
     @Test func `are for a device, and one that is away`() {
         let lisi = reader("lisi", "pad")
         world.send(zs, to: "lisi", body: "for the phone", device: "phone")

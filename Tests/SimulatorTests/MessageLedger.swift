@@ -112,7 +112,7 @@ final class MessageLedger {
         undecided.remove(body)
     }
 
-    /// Nobody is connected: the service has just begun.
+    /// No session of these accounts is connected or may return: the service has just begun.
     func noteAllAway(_ accounts: [String]) { away = Set(accounts) }
 
     /// A client of an account connects.

@@ -146,7 +146,10 @@ final class Simulation {
 
     private func begin() {
         lastStart = now
-        messageLedger.noteAllAway(accounts)
+        // Sessions from before may return.
+        let awaited = Set(
+            disk.durable.sessions.keys.map { String(decoding: $0.account, as: UTF8.self) })
+        messageLedger.noteAllAway(accounts.filter { !awaited.contains($0) })
         verifier = SimulatedVerifier()
         passwordThread = SimulatedPasswordThread()
         let stored = StoredPasswords(count: disk.durable.credentials.count, secret: [1])

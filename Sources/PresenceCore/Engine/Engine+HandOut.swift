@@ -148,7 +148,8 @@ extension Engine {
     /// A session is sent no messages any more: those that preferred its device are for all.
     mutating func endReading(_ session: UInt32, at now: Moment, into effects: inout Effects) {
         copyReaders[session] = nil
-        guard readers.removeValue(forKey: session) != nil else { return }
+        sessions[session].hasRead = readers.removeValue(forKey: session) != nil
+        guard sessions[session].hasRead else { return }
         let account = AccountHandle(index: sessions[session].account)
         let removed = owed.removeAll(for: account, from: session)
         if !removed.isEmpty { effects.persist(.removeMessages(removed)) }

@@ -94,15 +94,36 @@ extension Engine {
 
     // MARK: Handing over
 
-    /// Why a new message is handed over at once; nil: it may be taken.
+    /// Why a new message is handed over at once; nil: a session may take it, or one whose connection
+    /// was lost may return and take it.
     func reasonForHandOver(
         to account: AccountHandle, _ target: MessageTarget
     ) -> UndeliveredReason? {
         switch target {
-        case .any: hasReader(account) ? nil : .absent
-        case .only(let device): reader(of: account, on: device) == nil ? .absent : nil
+        case .any: hasReader(account) || mayReturn(account) ? nil : .absent
+        case .only(let device):
+            reader(of: account, on: device) != nil || mayReturn(account, on: device)
+                ? nil : .absent
         case .preferring(let device):
-            reader(of: account, on: device) != nil || hasReader(account) ? nil : .absent
+            reader(of: account, on: device) != nil || hasReader(account) || mayReturn(account)
+                ? nil : .absent
+        }
+    }
+
+    /// Whether a session of an account may return within its grace, or within that of a restart,
+    /// and be sent messages: those for a device, or those for any. Of sessions from before a
+    /// restart it is not known whether they were sent any.
+    private func mayReturn(_ account: AccountHandle, on device: [UInt8]? = nil) -> Bool {
+        allSessions(of: account).contains { session in
+            let isAwaited =
+                switch sessions[session].phase {
+                case .inGrace: sessions[session].hasRead
+                case .awaitingReturn: true
+                case .connected, .pushOnly, .hidden, .returning: false
+                }
+            guard isAwaited else { return false }
+            guard let device else { return priority(of: session) >= 0 }
+            return strings.equals(sessions[session].device, device.span)
         }
     }
 

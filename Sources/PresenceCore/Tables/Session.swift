@@ -36,6 +36,8 @@ struct Session {
     var returnCount: UInt8 = 0
     /// Whether it is sent what changes on its account's list of contacts.
     var isInterested = false
+    /// Whether its last connection that has ended was sent messages.
+    var hasRead = false
     /// Whether it is connected, and if not, what it waits for.
     var phase: Phase
 
