@@ -102,8 +102,9 @@ private struct Spelled: Equatable {
             number(request.expirySeconds, 60...2_592_000)
         case .take(let message):
             numbers.append(Int64(bitPattern: message.number))
-        case .discard(let account):
+        case .discard(let account, let sender):
             name(account, decoder)
+            name(sender, decoder)
         case .setDevice(let account, let request):
             name(account, decoder)
             name(request.device, decoder, bytesMax: 64)

@@ -67,7 +67,7 @@ extension Owner {
         case 43, 44: take(&input)
         case 45: read(.committed)
         case 46: read(.failed)
-        case 47: command(&input) { input, texts in .discard(account: texts.add(name(&input))) }
+        case 47: discard(&input)
         default: drainedOrSilent(&input)
         }
     }
@@ -255,6 +255,17 @@ extension Owner {
     }
 
     /// A connection takes what it was sent last, or what it was not sent.
+    /// Discards what waits for an account, or of a sender, or both.
+    private func discard(_ input: inout Input) {
+        let choice = input.byte() % 3
+        command(&input) { input, texts in
+            let account = texts.add(name(&input))
+            guard choice > 0 else { return .discard(account: account, from: nil) }
+            return .discard(
+                account: choice == 1 ? account : nil, from: texts.add(name(&input)))
+        }
+    }
+
     private func take(_ input: inout Input) {
         let other = MessageID(number: UInt64(input.byte()))
         guard let connection = anyConnection(&input) else { return }

@@ -595,9 +595,38 @@ class Room(Messages):
         self.leave(a, "li", body="next")
         self.assertEqual(self.bodies(li, 1), ["next"])
         self.assertEqual(self.reader("other", service=s).welcome["waiting"], 3)
-        s.kill()
-        s.start()
-        self.assertLessEqual(self.reader("li", service=s).welcome["waiting"], 4)
+
+    def test_what_was_discarded_stays_so_after_a_crash(self):
+        s = self.fresh()
+        for number in range(5):
+            a, app = self.login("a", service=s), self.keep(s.server())
+            self.leave(a, "li%d" % number, "other%d" % number)
+            if number % 2:
+                found = app.ok("discard", {"account": "li%d" % number})
+            else:
+                found = app.ok("discard", {"account": "li%d" % number, "from": "a"})
+            self.assertEqual(found["discarded"], 1)
+            s.kill()
+            s.start()
+            self.assertEqual(self.reader("li%d" % number, service=s).welcome["waiting"], 0)
+            self.assertEqual(self.reader("other%d" % number, service=s).welcome["waiting"], 1)
+
+    def test_discard_by_sender(self):
+        s = self.fresh()
+        a, mallory, app = self.login("a", service=s), self.login("m", service=s), s.server()
+        self.keep(app)
+        for c in (a, mallory):
+            self.leave(c, "x", "y", "z")
+        self.assertEqual(app.ok("discard", {"from": "m", "account": "y"}),
+                         {"discarded": 1, "more": False})
+        self.assertEqual(app.ok("discard", {"from": "m"}), {"discarded": 2, "more": False})
+        self.assertEqual(app.ok("discard", {"from": "m"}), {"discarded": 0, "more": False})
+        self.assertEqual(app.ok("discard", {"from": "never-seen"}),
+                         {"discarded": 0, "more": False})
+        self.rejected(app.call("discard", {"from": ""}), 414, "invalid_name", field="from")
+        self.rejected(a.call("discard", {"from": "m"}), 403, "forbidden")
+        for name in "xyz":
+            self.assertEqual(self.reader(name, service=s).welcome["waiting"], 1)
 
     def test_messages_off(self):
         s = self.limited(messages="off")

@@ -158,6 +158,12 @@ class Operations(Case):
         self.assertEqual(self.good("DELETE", "/v1/accounts/away/messages"), {"discarded": 3})
         self.assertEqual(self.good("DELETE", "/v1/accounts/away/messages"), {"discarded": 0})
         self.assertEqual(self.good("DELETE", "/v1/accounts/nobody-yet/messages"), {"discarded": 0})
+        self.good("POST", "/v1/messages",
+                  {"account": "flood", "accounts": ["f1", "f2"], "body": "x"})
+        self.assertEqual(self.good("DELETE", "/v1/accounts/f1/messages?from=flood"),
+                         {"discarded": 1, "more": False})
+        self.assertEqual(self.good("DELETE", "/v1/messages?from=flood"),
+                         {"discarded": 1, "more": False})
 
     def test_messages_that_are_rejected(self):
         path = "/v1/messages"

@@ -67,6 +67,7 @@ struct Slot: CustomTestStringConvertible, Sendable {
         Slot("send", #""accounts":["a"],"body":"x","#, .ext),
         Slot("send", #""accounts":["a"],"body":"x","#, .ref),
         Slot("take", "", .id), Slot("discard", "", .account),
+        Slot("discard", "", .from),
         Slot("setDevice", "", .account), Slot("setDevice", "", .device),
         Slot("setDevice", "", .alias), Slot("setDevice", "", .pushAddress),
         Slot("devices", "", .account),

@@ -218,7 +218,10 @@ import Testing
                 #"{"id":"000000000005M","time":1,"expires":60001,"recipients":2,"reached":1,"#
                     + #""passedOver":3}"#
             ),
-            (.taken(waiting: 0), #"{"waiting":0}"#), (.discarded(3), #"{"discarded":3}"#),
+            (.taken(waiting: 0), #"{"waiting":0}"#),
+            (.discarded(3, hasMore: nil), #"{"discarded":3}"#),
+            (.discarded(1_000, hasMore: true), #"{"discarded":1000,"more":true}"#),
+            (.discarded(0, hasMore: false), #"{"discarded":0,"more":false}"#),
         ] as [(Answer, String)])
     func `results`(answer: Answer, json: String) {
         let text = body {

@@ -4,6 +4,8 @@ final class MessageLedger {
     /// A message, as its sender knows it.
     struct Entry {
         let recipients: Set<String>
+        /// The account that it is of; nil: of the service.
+        var sender: String?
         /// The only device that it is for.
         var device: String?
         /// The device of an XMPP client that it was addressed to.
@@ -23,6 +25,8 @@ final class MessageLedger {
         /// The accounts that have certainly taken it, or for which it was certainly discarded, and
         /// when that was, among all that the ledger has noted.
         var done: [String: Int] = [:]
+        /// Those of them for which that is known to be durable.
+        var durablyDone: Set<String> = []
         /// The accounts that have perhaps.
         var perhapsDone: Set<String> = []
 
@@ -52,6 +56,18 @@ final class MessageLedger {
         let account: String
     }
 
+    /// What an app server has asked to discard: what waits for an account, or what a sender has
+    /// left for it, or for all.
+    struct Discard {
+        var account: String?
+        var sender: String?
+
+        func covers(_ entry: Entry, for recipient: String) -> Bool {
+            entry.recipients.contains(recipient) && (account == nil || account == recipient)
+                && (sender == nil || sender == entry.sender)
+        }
+    }
+
     /// A message that a device was sent though it was addressed to another.
     struct Detour {
         let body: String
@@ -63,9 +79,9 @@ final class MessageLedger {
     private(set) var entries: [String: Entry] = [:]
     /// By body: the id with which it was delivered first.
     private var ids: [String: String] = [:]
-    /// The accounts whose messages an app server has asked to discard. The request may still be on
-    /// its way, so it may be about those that are sent only now.
-    private var discarding: Set<String> = []
+    /// What app servers have asked to discard since the last quiet time. A request may still be on
+    /// its way, so it may be about messages that are sent only now.
+    private var discarding: [Discard] = []
     /// The accounts that certainly have no session.
     private var away: Set<String> = []
     /// Those of which it is not known yet whether they were accepted.
@@ -99,7 +115,7 @@ final class MessageLedger {
     func note(_ body: String, _ entry: Entry) {
         var entry = entry
         entry.asked = tick()
-        entry.perhapsDone = entry.recipients.intersection(discarding)
+        entry.perhapsDone = entry.recipients.filter { isDiscarding(entry, for: $0) }
         entry.away = entry.recipients.intersection(away)
         entries[body] = entry
         undecided.insert(body)
@@ -121,15 +137,32 @@ final class MessageLedger {
         for body in undecided { entries[body]?.away.remove(account) }
     }
 
-    /// An app server has asked to discard what waits for an account.
-    func noteDiscarding(_ account: String) {
-        discarding.insert(account)
-        noteAsked(bodies(for: account), by: account)
+    /// An app server asks to discard messages. Returns those that certainly wait no longer once
+    /// that is answered, with their recipients: those that their senders know to be stored.
+    func noteDiscarding(_ discard: Discard) -> [(body: String, recipient: String)] {
+        discarding.append(discard)
+        var certain: [(body: String, recipient: String)] = []
+        for (body, entry) in entries {
+            for recipient in entry.recipients where discard.covers(entry, for: recipient) {
+                noteAsked([body], by: recipient)
+                if entry.outcome.isStored { certain.append((body, recipient)) }
+            }
+        }
+        return certain
     }
 
-    /// Whether an app server has asked to discard what waits for an account since the last quiet
-    /// time.
-    func isDiscarding(_ account: String) -> Bool { discarding.contains(account) }
+    /// That was answered: they do not come back, not even after a crash.
+    func noteDiscarded(_ messages: [(body: String, recipient: String)]) {
+        for (body, recipient) in messages {
+            if entries[body]?.done[recipient] == nil { noteDone([body], by: recipient) }
+            entries[body]?.durablyDone.insert(recipient)
+        }
+    }
+
+    /// Whether an app server has asked to discard a message since the last quiet time.
+    func isDiscarding(_ entry: Entry, for recipient: String) -> Bool {
+        discarding.contains { $0.covers(entry, for: recipient) }
+    }
 
     /// An account has asked to take them, or an app server to discard them.
     func noteAsked(_ bodies: some Sequence<String>, by account: String) {
@@ -192,11 +225,6 @@ final class MessageLedger {
     /// When a share was made at the earliest that ends with a number.
     func madeShare(upTo number: String) -> Int { shares[number] ?? 0 }
 
-    /// The bodies that may wait for an account.
-    private func bodies(for account: String) -> [String] {
-        entries.filter { $0.value.recipients.contains(account) }.map(\.key)
-    }
-
     /// Everything is durable, and nothing is on its way. `wall`: the time, if the clock has never
     /// jumped.
     func rest(wall: Int64?) {
@@ -213,7 +241,9 @@ final class MessageLedger {
     /// The service has crashed: what was done lately may be undone.
     func crash() {
         for (body, entry) in entries {
-            entries[body]?.done = entry.done.filter { $0.value <= durableUpTo }
+            entries[body]?.done = entry.done.filter {
+                $0.value <= durableUpTo || entry.durablyDone.contains($0.key)
+            }
         }
     }
 }

@@ -34,6 +34,8 @@ final class SimulatedClient: SimulatedPeer {
     private var lastID: Int64 = 0
     /// Requests that are not answered yet, in order.
     private(set) var asked: [(id: Int64, method: String, params: JSON)] = []
+    /// The messages that certainly wait no longer when its requests to discard are answered.
+    private var discards: [[(body: String, recipient: String)]] = []
     /// What was known of its password when it last sent one.
     var passwordKnown: KnownPassword?
     /// Whether its session is sent what its account sees as a contact.
@@ -89,6 +91,12 @@ final class SimulatedClient: SimulatedPeer {
             lastShow = ledger.tick()
         }
         if method == "setDevice" { labels.ask(params, by: self) }
+        if method == "discard" {
+            discards.append(
+                ledger.noteDiscarding(
+                    MessageLedger.Discard(
+                        account: params["account"]?.string, sender: params["from"]?.string)))
+        }
         let body = Array(
             JSON.object([
                 "jsonrpc": "2.0", "id": .integer(lastID), "method": .string(method),
@@ -143,6 +151,7 @@ final class SimulatedClient: SimulatedPeer {
         pusher.connectionEnded()
         received = []
         asked = []
+        discards = []
         hearsContacts = false
         unseen = []
         current = []
@@ -174,6 +183,10 @@ final class SimulatedClient: SimulatedPeer {
             }
             asked.removeFirst()
             notePassword(first.method, first.params, message)
+            if first.method == "discard" {
+                let discarded = discards.removeFirst()
+                if message["result"] != nil { ledger.noteDiscarded(discarded) }
+            }
             if let result = message["result"] {
                 meet(first.method)
                 succeed(first.method, first.params, result)
@@ -243,7 +256,7 @@ final class SimulatedClient: SimulatedPeer {
         case "take":
             noteTaken(params["id"]?.string ?? "")
         case "discard":
-            break
+            if result["more"] != nil { meet("discard by sender") }
         case "setDevice":
             violations += labels.succeed(params, result["device"] ?? [:], by: self)
         case "relate":

@@ -21,10 +21,11 @@ extension Simulation {
         if let device { params["device"] = .string(device) }
         if chance(3) { params["ext"] = .string(String(repeating: "e", count: 700)) }
         if client.isReader, chance(2) { params["account"] = "ann" }
+        let sender = client.isReader ? params["account"]?.string : client.account
         messageLedger.note(
             body,
             MessageLedger.Entry(
-                recipients: Set(recipients), device: device,
+                recipients: Set(recipients), sender: sender, device: device,
                 expires: now + UInt64(seconds) * 1_000,
                 present: present(recipients, device: device)))
         ask(client, "send", .object(params))
@@ -39,9 +40,10 @@ extension Simulation {
     }
 
     func discardMessages(_ client: SimulatedClient) {
-        let account = accounts.randomElement(using: &random) ?? "ann"
-        messageLedger.noteDiscarding(account)
-        ask(client, "discard", ["account": .string(account)])
+        var params: [String: JSON] = [:]
+        if chance(2) { params["account"] = .string(someAccount) }
+        if params.isEmpty || chance(4) { params["from"] = .string(someAccount) }
+        ask(client, "discard", .object(params))
     }
 
     /// Every message that was accepted waits, or was taken, discarded or has expired; none that was
@@ -99,7 +101,7 @@ extension Simulation {
             entry.preferred == nil
         else { return }
         for presence in entry.present where isThere(presence) && presence.peer.hasRoom {
-            guard !messageLedger.isDiscarding(presence.account) else { continue }
+            guard !messageLedger.isDiscarding(entry, for: presence.account) else { continue }
             if !presence.peer.wasSent(body) {
                 violation("\(presence.peer.name) was there and was not sent \(body)")
             }

@@ -1,4 +1,4 @@
-// How messages leave their boxes: taken, expired, discarded.
+// How messages leave their boxes: taken, expired. See `Engine+Discard` for the third way.
 
 import Containers
 
@@ -78,21 +78,6 @@ extension Engine {
         for session in allSessions(of: account) { fetch(for: session, into: &effects) }
     }
 
-    /// Forgets what waits for an account.
-    mutating func discard(
-        _ account: AccountHandle?, from connection: ConnectionID, at now: Moment,
-        into effects: inout Effects
-    ) {
-        let messages = account.map { inboxes[$0].messages.map(\.key) } ?? []
-        let count =
-            account.map { remove(messages, for: $0, .discarded(now.wall), into: &effects) } ?? 0
-        messageStats.discarded += count
-        if let account, case let owed = owed.removeAll(for: account), !owed.isEmpty {
-            effects.persist(.removeMessages(owed.map(\.message.key)))
-        }
-        effects.answer(connection, .discarded(count))
-    }
-
     /// Something may have expired of what waits for an account, or has to be handed over. Also
     /// begins the reads again that have failed.
     mutating func inboxTimerFired(
@@ -114,6 +99,18 @@ extension Engine {
         _ messages: [WaitingKey], for account: AccountHandle, _ end: MessageEnd,
         owed: Set<WaitingKey> = [], into effects: inout Effects
     ) -> Int {
+        let removed = takeOut(messages, for: account, end, into: &effects)
+        let keys = removed.filter { !owed.contains($0) }
+        if !keys.isEmpty { effects.persist(.removeMessages(keys)) }
+        if !owed.isEmpty { effects.persist(.takeMessages(owed.sorted())) }
+        return removed.count
+    }
+
+    /// Removes those that wait of these from the box, but not from the store. Returns them.
+    mutating func takeOut(
+        _ messages: [WaitingKey], for account: AccountHandle, _ end: MessageEnd,
+        into effects: inout Effects
+    ) -> [WaitingKey] {
         var removed: [WaitingMessage] = []
         for key in messages {
             guard let message = inboxes.remove(key, for: account) else { continue }
@@ -124,16 +121,13 @@ extension Engine {
         }
         // Each moves those behind it.
         effects.visit(removed.count * (1 + inboxes[account].messages.count))
-        guard !removed.isEmpty else { return 0 }
+        guard !removed.isEmpty else { return [] }
         noteGone(removed)
-        let keys = removed.map(\.key).filter { !owed.contains($0) }
-        if !keys.isEmpty { effects.persist(.removeMessages(keys)) }
-        if !owed.isEmpty { effects.persist(.takeMessages(owed.sorted())) }
         if inboxes[account].messages.isEmpty {
             cancelInboxTimer(of: account)
             retired.append(account.index)
         }
-        return removed.count
+        return removed.map(\.key)
     }
 
     /// Has the box of an account looked at then, or before.

@@ -78,6 +78,8 @@ public struct Engine: ~Copyable {
     /// Messages that wait for the store.
     var sendsInFlight = SendsInFlight()
     var messageStats = MessageStats()
+    /// Removals of discarded messages that wait for the store.
+    var discards = DiscardsInFlight()
     /// Messages that were handed over.
     var undelivered = UndeliveredOrder()
 
@@ -268,8 +270,8 @@ public struct Engine: ~Copyable {
             return try self.send(send, from: name, texts, of: request, at: now, into: &effects)
         case .take(let message):
             return take(message, try request.client, at: now, into: &effects)
-        case .discard(let name):
-            return discard(find(name, texts), from: connection, at: now, into: &effects)
+        case .discard(let name, let sender):
+            return discard(name, from: sender, texts, for: connection, at: now, into: &effects)
         case .setDevice(let name, let set):
             account = try subject(name, texts, of: request)
             change = try deviceChange(set, texts, of: request)

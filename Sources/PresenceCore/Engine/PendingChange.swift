@@ -60,7 +60,7 @@ struct PendingChange {
 
 extension Engine {
     /// How many changes wait for the store.
-    public var changesInFlight: Int { inFlight.count + sendsInFlight.count }
+    public var changesInFlight: Int { inFlight.count + sendsInFlight.count + discards.count }
 
     /// Passes a record to the store; the change follows when it is durable.
     mutating func propose(
@@ -90,6 +90,10 @@ extension Engine {
             return reserveSequence(into: &effects)
         }
         if let handOver = undelivered.take(ticket) { return applyHandOver(handOver) }
+        if let discard = discards.take(ticket) {
+            effects.answer(discard.connection, discard.answer)
+            return
+        }
         guard let change = inFlight.take(ticket) else { return }
         switch change.change {
         case .subscribe(let request):
@@ -120,6 +124,7 @@ extension Engine {
         forgetRetired(after: effects)
         if let send = sendsInFlight.take(ticket) { return cancelSend(send, into: &effects) }
         if let handOver = undelivered.take(ticket) { return cancelHandOver(handOver, at: now) }
+        if let discard = discards.take(ticket) { return failed(discard, into: &effects) }
         guard let change = inFlight.take(ticket) else { return }
         effects.items.append(.reject(change.connection, Rejection(.storeUnavailable)))
         for removal in change.removalsOnFailure { effects.persist(removal) }

@@ -36,8 +36,8 @@ public enum Answer: Hashable, Sendable {
     case sent(Sent)
     /// To `take`: how many messages are left for the session.
     case taken(waiting: Int)
-    /// To `discard`: how many there were.
-    case discarded(Int)
+    /// To `discard`: how many there were; of a sender, whether more wait.
+    case discarded(Int, hasMore: Bool?)
     /// To `setDevice`: an index of `Effects.labelled`.
     case deviceSet(Int)
     /// A range of `Effects.labelled`.

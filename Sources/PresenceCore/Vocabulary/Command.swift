@@ -156,8 +156,8 @@ public enum Command: Hashable, Sendable {
     indirect case send(account: ByteRange?, Send)
     /// Take a message, and all that the session was sent before it.
     case take(MessageID)
-    /// Forget what waits for an account.
-    case discard(account: ByteRange)
+    /// Forget what waits for an account, or what a sender has left for it, or for all.
+    case discard(account: ByteRange?, from: ByteRange?)
     /// Set the labels and the push address of a device.
     indirect case setDevice(account: ByteRange?, SetDevice)
     /// List the devices of an account that have some.

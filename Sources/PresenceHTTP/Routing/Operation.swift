@@ -133,7 +133,10 @@ extension Operation: CaseIterable {
                 .account, .accounts, .device, .aliases, .tags, .tagsAll, .tagsNot, .body, .ext,
                 .ref, .receipt, .expiry,
             ]),
-        Operation("discardMessages", .delete, account + "/messages", .discard),
+        Operation(
+            "discardMessages", .delete, account + "/messages", .discard, query: [.text(.from)]),
+        Operation(
+            "discardMessagesOfSender", .delete, "/v1/messages", .discard, query: [.text(.from)]),
         Operation("listDevices", .get, account + "/devices", .devices),
         Operation(
             "setDevice", .put, account + "/devices/{device}", .setDevice,

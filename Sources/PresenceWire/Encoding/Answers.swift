@@ -88,7 +88,7 @@ extension [UInt8] {
             append("}")
         case .sent(let sent): appendResult(sent)
         case .taken(let waiting): appendCount(#"{"waiting":"#, waiting)
-        case .discarded(let count): appendCount(#"{"discarded":"#, count)
+        case .discarded(let count, let hasMore): appendDiscarded(count, hasMore: hasMore)
         case .deviceSet(let device):
             appendDevice(effects.labelled[device], EventSource(effects))
         case .devices(let range):
@@ -154,6 +154,12 @@ extension [UInt8] {
 
     private mutating func appendCount(_ beginning: StaticString, _ count: Int) {
         append(beginning, count)
+        append("}")
+    }
+
+    private mutating func appendDiscarded(_ count: Int, hasMore: Bool?) {
+        append(#"{"discarded":"#, count)
+        if let hasMore { append(hasMore ? #","more":true"# : #","more":false"#) }
         append("}")
     }
 

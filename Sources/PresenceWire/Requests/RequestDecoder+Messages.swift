@@ -61,6 +61,14 @@ extension RequestDecoder {
         try readNames(parameter, countMax: countMax, bytesMax: Limits.labelBytesMax)
     }
 
+    /// What waits for an account, or what a sender has left for it, or for all.
+    func readDiscard() throws(Rejection) -> Command {
+        let account = try readAccount()
+        let sender = try readName(.from, bytesMax: limits.accountBytesMax)
+        if sender == nil { _ = try required(account, .account) }
+        return .discard(account: account, from: sender)
+    }
+
     func readTake() throws(Rejection) -> Command {
         let text = try required(readText(.id), .id)
         guard let number = Base32.value(of: self.text, at: text) else {

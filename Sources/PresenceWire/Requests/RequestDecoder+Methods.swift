@@ -25,7 +25,7 @@ extension RequestDecoder {
         case .setAvailability: .command(.setAvailability(try readAvailability()))
         case .send: .command(try readSend())
         case .take: .command(try readTake())
-        case .discard: .command(.discard(account: try required(readAccount(), .account)))
+        case .discard: .command(try readDiscard())
         case .setDevice: .command(try readSetDevice())
         case .devices: .command(.devices(account: try readAccount()))
         case .query: .command(try readQuery())

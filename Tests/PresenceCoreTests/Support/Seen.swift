@@ -34,7 +34,7 @@ enum Seen: Hashable {
     case directed(String, DirectedPresence.Kind, String)
     case sent(recipients: Int, reached: Int?, passedOver: Int = 0)
     case taken(waiting: Int)
-    case discarded(Int)
+    case discarded(Int, hasMore: Bool? = nil)
     case deviceSet(DeviceLine)
     case devices([DeviceLine])
     /// The bodies of messages.
@@ -193,7 +193,7 @@ extension Effects {
             .sent(
                 recipients: sent.recipients, reached: sent.reached, passedOver: sent.passedOver)
         case .taken(let waiting): .taken(waiting: waiting)
-        case .discarded(let count): .discarded(count)
+        case .discarded(let count, let hasMore): .discarded(count, hasMore: hasMore)
         case .deviceSet(let device): .deviceSet(line(labelled[device]))
         case .devices(let range): .devices(labelled[range].map(line))
         case .done: .done

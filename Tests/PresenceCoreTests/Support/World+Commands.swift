@@ -193,8 +193,11 @@ extension World {
         }
     }
 
-    func discard(_ connection: ConnectionID, _ account: String) {
-        handle(from: connection) { .discard(account: $0.add(account)) }
+    func discard(_ connection: ConnectionID, _ account: String?, from sender: String? = nil) {
+        handle(from: connection) { texts in
+            let account = account.map { texts.add($0) }
+            return .discard(account: account, from: sender.map { texts.add($0) })
+        }
     }
 
     func setDevice(

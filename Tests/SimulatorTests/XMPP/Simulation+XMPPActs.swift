@@ -46,7 +46,7 @@ extension Simulation {
         }
     }
 
-    private var someAccount: String { accounts.randomElement(using: &random) ?? "ann" }
+    var someAccount: String { accounts.randomElement(using: &random) ?? "ann" }
 
     func send(counted bytes: [UInt8], on id: StreamID) {
         count()
@@ -196,7 +196,8 @@ extension Simulation {
         messageLedger.note(
             body,
             MessageLedger.Entry(
-                recipients: [account], preferred: device, expires: now + 604_800_000,
+                recipients: [account], sender: client.account, preferred: device,
+                expires: now + 604_800_000,
                 present: present([account], preferred: device)))
         send(counted: client.write(body, to: account, device), on: id)
     }
