@@ -2,9 +2,9 @@
 //
 //     undelivered ─▶ PushReader ─▶ PushShare ─▶ WebPush ─▶ POST, 32 at once
 //                     │   ▲                                  │
-//      position on disk   └──────────── PushLedger ◀─────────┘ accepted, gone, again, rejected
+//      position on disk   └──────────── PushLedger ◀─────────┘ accepted, gone, failed, rejected
 //
 // Each entry of `push-hosts` has its own reader, task and position, so that a push service that is
-// down delays no other. What has failed is not kept to be sent again: the reader reads it again,
-// from its position, and what a device has taken meanwhile is not among it. The position is before
-// the first push that is not finished; the ledger remembers those that are finished beyond it.
+// down delays no other. What has failed is set aside by its endpoint, and read again when it is
+// due: what a device has taken meanwhile is not among it. New messages do not wait for it. The
+// position is before the first push that is not finished.

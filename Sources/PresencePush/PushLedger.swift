@@ -1,5 +1,12 @@
-// What became of the pushes from the position of a reader on: which are finished, and which have
-// failed and when they are due again. Pure: times and random numbers are arguments.
+// What became of the pushes of an entry of hosts: which are in flight, and which wait and for what.
+// Pure: times and random numbers are arguments.
+//
+//     PushShare ─▶ admit ─▶ in flight ─▶ note ─▶ finished
+//                    └─▶ set aside ◀───────┘
+//                           └─ read again when it is due ─▶ admit
+//
+// What is new is never held up by what has failed. An account has a share of what is in flight,
+// endpoints that have failed have one in all, and only several accounts stop everything.
 
 import Containers
 import Deliveries
@@ -7,165 +14,229 @@ import HTTPValues
 import WebPush
 
 struct PushLedger {
-    /// Failed attempts of a push, while others succeeded, after which it is dropped.
-    static let attemptsMax = 8
-    /// The most pushes that are remembered as finished. Beyond, what holds the position back is
-    /// dropped.
-    static let finishedMax = 50_000
-    /// The most pushes that are remembered as failed. With more, nothing further is read.
-    static let failedMax = 50_000
+    /// The most pushes in flight.
+    static let inFlightMax = PushSettings.inFlightMax
+    /// The most of an account, and of endpoints whose last push has failed: others have the rest.
+    static let inFlightOfAccountMax = inFlightMax / 8
+    static let retriesInFlightMax = inFlightMax / 16
 
-    private struct Failure {
-        var attempts = 0
-        /// How often the push service had worked by the last attempt.
-        var rounds: Int
-        var backoff: Backoff
-        /// In milliseconds of a steady clock.
-        var due: Int64
+    /// How often there is nothing to read again until what waits counts as taken, and the time
+    /// between.
+    static let missesMax = 8
+    static let missMilliseconds: Int64 = 5_000
+
+    /// What is to be done with a push.
+    enum Admission: Equatable {
+        /// It is in flight.
+        case begun
+        /// It is set aside; others were dropped for it.
+        case waits(droppedCount: Int)
+        /// Ask again when another has ended.
+        case full
     }
 
-    /// The results of a round.
-    struct Round: Equatable {
-        /// Every attempt has failed: it is the push service that is down.
-        var isDown = false
-        /// Pushes that are not tried again.
-        var dropped = 0
-        /// The longest time that a push service that is down has asked for.
-        var retryAfterSeconds: Int?
+    private struct Attempt {
+        var account: ExactText
+        var endpoint: PushEndpoint
+        var time: Int64
+        var isRetry: Bool
+        /// How many pushes the push service had answered when it began.
+        var answersBefore: Int
     }
 
-    private let retryMillisecondsMax: Int
-    private(set) var finished: Set<PushID> = []
-    private var failures: [PushID: Failure] = [:]
-    /// Rounds in which the push service has worked.
-    private var rounds = 0
-    /// The last number before the first push that is not finished.
-    private(set) var position: UInt64 = 0
-    /// How far the current pass has read, and whether a push before that is not finished.
-    private var read: UInt64 = 0
-    private(set) var isHeld = false
+    private var inFlight: [PushID: Attempt] = [:]
+    private var inFlightOfAccounts: [ExactText: Int] = [:]
+    private var retriesInFlight = 0
+    private var health: HostHealth
+    private var endpoints: FailingEndpoints
+    private var waiting = WaitingPushes()
+    /// Up to this number every push was admitted.
+    private(set) var read: UInt64 = 0
+    /// Up to this number what waits was read again.
+    private var reread: UInt64 = 0
+    /// How often in a row there was nothing to read again, and until when it is not looked for.
+    private var missCount = 0
+    private var missedUntil: Int64 = .min
 
     /// Without pushes.
-    init(retryMillisecondsMax: Int) { self.retryMillisecondsMax = retryMillisecondsMax }
-
-    /// Whether a push needs no further attempt.
-    func isFinished(_ id: PushID) -> Bool { id.number <= position || finished.contains(id) }
-
-    /// Whether a push is to be attempted now.
-    func isDue(_ id: PushID, at now: Int64) -> Bool {
-        !isFinished(id) && failures[id].map { $0.due <= now } ?? true
+    init(retryMillisecondsMax: Int, downMillisecondsMax: Int) {
+        health = HostHealth(downMillisecondsMax: downMillisecondsMax)
+        endpoints = FailingEndpoints(
+            waitMillisecondsMax: retryMillisecondsMax, downMillisecondsMax: downMillisecondsMax)
     }
 
-    /// When the next push that has failed is due.
-    var nextDue: Int64? { failures.values.lazy.map(\.due).min() }
-
-    /// Whether nothing further is to be read before what has failed was attempted again.
-    var isFull: Bool { failures.count >= Self.failedMax }
-
-    /// Whether a push is due that was read in this pass: it is to be read again.
-    func isDueAgain(at now: Int64) -> Bool {
-        failures.contains { $0.key.number <= read && $0.value.due <= now }
+    /// The last number before the first push that is not finished. O(n).
+    var position: UInt64 {
+        let first = [waiting.firstNumber, inFlight.keys.lazy.map(\.number).min()]
+        return min(first.lazy.compactMap { $0 }.min().map { $0 - 1 } ?? read, read)
     }
 
-    /// How often a push has failed while others succeeded; nil: it has not failed.
-    func attempts(of id: PushID) -> Int? { failures[id]?.attempts }
+    /// Whether there is a push that is not finished.
+    var isBusy: Bool { !inFlight.isEmpty || waiting.count > 0 }
 
-    // MARK: A pass, from the position on
+    /// Whether a push is in flight.
+    var isSending: Bool { !inFlight.isEmpty }
 
-    /// What waits is read from the position on.
-    mutating func beginPass() {
-        read = position
-        isHeld = false
+    /// Pushes that are set aside, and endpoints that fail.
+    var waitingCount: Int { waiting.count }
+    var failingCount: Int { endpoints.count }
+
+    /// When the oldest message was sent whose push is not finished. O(n).
+    var pendingSince: Int64? {
+        [waiting.firstTime, inFlight.values.lazy.map(\.time).min()].lazy.compactMap { $0 }.min()
     }
 
-    /// Nothing was read though pushes are due: devices may have taken them. They are asked for
-    /// again later.
-    mutating func postpone(at now: Int64, _ random: inout SplitMix64) {
-        for id in failures.keys {
-            guard var failure = failures[id], failure.due <= now else { continue }
-            failure.due = now + Int64(failure.backoff.fail(&random))
-            failures[id] = failure
+    /// Failed attempts at an endpoint while others succeeded; nil: its last push has not failed.
+    func attempts(at endpoint: PushEndpoint) -> Int? { endpoints.attempts(at: endpoint) }
+
+    /// Whether a push is set aside.
+    func isWaiting(_ id: PushID) -> Bool { waiting.contains(id) }
+
+    // MARK: What is read
+
+    /// Whether what is new may be read: the push service is not down.
+    func mayRead(at now: Int64) -> Bool { health.admits(at: now) }
+
+    /// Every push up to a number was admitted.
+    mutating func passed(upTo number: UInt64) { read = max(read, number) }
+
+    /// A push may be attempted, is set aside, or must be asked for again.
+    mutating func admit(_ push: Push, at now: Int64) -> Admission {
+        guard inFlight[push.id] == nil else { return .waits(droppedCount: 0) }
+        let account = ExactText(push.message.account)
+        let endpoint = push.subscription.endpoint
+        let isRetry = endpoints.has(endpoint)
+        guard health.admits(at: now) else { return setAside(push, behind: .host) }
+        guard health.isDown || endpoints.isDue(endpoint, at: now),
+            !isRetry || retriesInFlight < Self.retriesInFlightMax
+        else { return setAside(push, behind: .endpoint(endpoint)) }
+        guard inFlightOfAccounts[account, default: 0] < Self.inFlightOfAccountMax else {
+            return setAside(push, behind: .account(account))
         }
+        guard inFlight.count < Self.inFlightMax else { return .full }
+        _ = waiting.remove(push.id)
+        inFlight[push.id] = Attempt(
+            account: account, endpoint: endpoint, time: push.message.time, isRetry: isRetry,
+            answersBefore: health.answerCount)
+        inFlightOfAccounts[account, default: 0] += 1
+        if isRetry { retriesInFlight += 1 }
+        endpoints.begin(endpoint)
+        health.begin(push.id)
+        return .begun
     }
 
-    /// A share was read and its pushes attempted. What is not in it any longer, a device has taken.
-    /// Moves the position. Returns how many pushes are dropped for that.
-    mutating func settle(_ share: PushShare) -> Int {
-        let there = Set(share.pushes.map(\.id))
-        let range = read..<max(read, share.end)
-        let isTaken = { (id: PushID) in
-            range.contains(id.number &- 1) && !there.contains(id)
+    private mutating func setAside(_ push: Push, behind obstacle: PushObstacle) -> Admission {
+        let dropped = waiting.add(
+            push.id, of: ExactText(push.message.account), sentAt: push.message.time,
+            behind: obstacle)
+        return .waits(droppedCount: dropped == nil ? 0 : 1)
+    }
+
+    // MARK: What is read again
+
+    /// The number from which on what waits is to be read again; nil: nothing is due. Each part of
+    /// what waits has its turn. O(n).
+    func firstDue(at now: Int64) -> UInt64? {
+        guard inFlight.count < Self.inFlightMax, health.admits(at: now), missedUntil <= now
+        else { return nil }
+        func isPassable(_ obstacle: PushObstacle) -> Bool {
+            switch obstacle {
+            case .endpoint(let endpoint):
+                (health.isDown || endpoints.isDue(endpoint, at: now))
+                    && retriesInFlight < Self.retriesInFlightMax
+            case .account(let account):
+                inFlightOfAccounts[account, default: 0] < Self.inFlightOfAccountMax
+            case .host: true
+            }
         }
-        failures = failures.filter { !isTaken($0.key) }
-        read = max(read, share.end)
-        let dropped = dropWhatHolds(share)
-        if !isHeld {
-            let first = share.pushes.first { !isFinished($0.id) }?.id.number
-            isHeld = first != nil
-            position = max(position, first.map { $0 - 1 } ?? share.end)
+        return waiting.firstNumber(after: reread, isPassable)
+            ?? waiting.firstNumber(after: 0, isPassable)
+    }
+
+    /// A share was read again, from a number on. What is not in it any longer, a device has taken.
+    /// Returns what waits of it: what has not failed first, as likelier to be accepted.
+    mutating func takeAgain(_ share: PushShare, from number: UInt64) -> [Push] {
+        missCount = 0
+        reread = max(share.end, number)
+        let pushes = share.pushes.filter { waiting.contains($0.id) }
+        let there = Set(pushes.map(\.id))
+        for id in Array(waiting.ids) where number...reread ~= id.number && !there.contains(id) {
+            stopWaiting(id)
         }
-        finished = finished.filter { $0.number > position && !isTaken($0) }
-        return dropped
+        guard health.isDown else { return pushes }
+        return pushes.filter { !endpoints.has($0.subscription.endpoint) }
+            + pushes.filter { endpoints.has($0.subscription.endpoint) }
     }
 
-    private mutating func dropWhatHolds(_ share: PushShare) -> Int {
-        guard finished.count > Self.finishedMax,
-            let first = failures.keys.lazy.map(\.number).min()
-        else { return 0 }
-        let ids = share.pushes.map(\.id).filter { $0.number == first && !finished.contains($0) }
-        for id in ids { finish(id) }
-        return ids.count
+    /// There was nothing to read again from a number on. Devices have taken it, or the database
+    /// cannot be read now.
+    mutating func missAgain(from number: UInt64, at now: Int64) {
+        missCount += 1
+        missedUntil = now + Self.missMilliseconds
+        reread = 0
+        guard missCount >= Self.missesMax else { return }
+        missCount = 0
+        for id in Array(waiting.ids) where id.number >= number { stopWaiting(id) }
     }
 
-    // MARK: A round
-
-    /// A push needs no further attempt.
-    mutating func finish(_ id: PushID) {
-        failures[id] = nil
-        finished.insert(id)
+    private mutating func stopWaiting(_ id: PushID) {
+        guard case .endpoint(let endpoint) = waiting.remove(id) else { return }
+        if !waiting.hasAny(behind: .endpoint(endpoint)) { endpoints.remove(endpoint) }
     }
 
-    /// Notes what became of pushes that were attempted at about the same time. `now` in
-    /// milliseconds of a steady clock; `wall` in seconds since 1970.
+    // MARK: What is answered
+
+    /// Notes what became of an attempt. `now` in milliseconds of a steady clock; `wall` in seconds
+    /// since 1970. Returns how many pushes are not tried again.
     mutating func note(
-        _ answers: [(id: PushID, answer: PushAnswer)], at now: Int64, wall: Int64,
+        _ answer: PushAnswer, to id: PushID, at now: Int64, wall: Int64,
         _ random: inout SplitMix64
-    ) -> Round {
-        var round = Round()
-        let before = rounds
-        if answers.contains(where: { $0.answer.isFinal }) { rounds += 1 }
-        round.isDown = !answers.isEmpty && answers.allSatisfy { $0.answer.isUnavailable }
-        for (id, answer) in answers {
-            guard !answer.isFinal else {
-                if answer == .rejected { round.dropped += 1 }
-                finish(id)
-                continue
-            }
-            var failure =
-                failures[id]
-                ?? Failure(
-                    rounds: before, backoff: Backoff(millisecondsMax: retryMillisecondsMax),
-                    due: now)
-            let asked = answer.retryAfter?.seconds(at: wall)
-            if round.isDown {
-                // The reader waits, and then all are due.
-                failure.due = now
-                round.retryAfterSeconds =
-                    asked.map { max($0, round.retryAfterSeconds ?? 0) }
-                    ?? round.retryAfterSeconds
-            } else {
-                let wait = failure.backoff.fail(retryAfterSeconds: asked, &random)
-                failure.due = now + Int64(wait)
-            }
-            // The push service has worked since the last attempt: it is not down, but rejects this.
-            if rounds > failure.rounds { failure.attempts += 1 }
-            failure.rounds = rounds
-            failures[id] = failure
-            if failure.attempts >= Self.attemptsMax {
-                round.dropped += 1
-                finish(id)
-            }
+    ) -> Int {
+        let attempt = end(id)
+        let answers = health.answerCount
+        if !answer.isUnavailable, health.noteAnswer(isFinal: answer.isFinal) {
+            endpoints.removeAll(ofAnswerCount: answers)
         }
-        return round
+        guard !answer.isFinal else {
+            endpoints.remove(attempt.endpoint)
+            return answer == .rejected ? 1 : 0
+        }
+        let asked = answer.retryAfter?.seconds(at: wall)
+        if answer.isUnavailable {
+            health.noteFailure(
+                id, of: attempt.account, retryAfterSeconds: asked, at: now, &random)
+        }
+        let isHopeless = endpoints.noteFailure(
+            at: attempt.endpoint, retryAfterSeconds: asked, answersBefore: attempt.answersBefore,
+            answers: health.answerCount, at: now, &random)
+        let obstacle = PushObstacle.endpoint(attempt.endpoint)
+        guard isHopeless else {
+            let dropped = waiting.add(
+                id, of: attempt.account, sentAt: attempt.time, behind: obstacle)
+            return dropped == nil ? 0 : 1
+        }
+        let others = waiting.pushes(behind: obstacle)
+        for other in others { _ = waiting.remove(other) }
+        endpoints.remove(attempt.endpoint)
+        return others.count + 1
+    }
+
+    /// An attempt has ended without a result, since the service ends: it is not finished.
+    mutating func interrupt(_ id: PushID, at now: Int64) {
+        let attempt = end(id)
+        health.interrupt(id, at: now)
+        endpoints.interrupt(attempt.endpoint)
+        _ = waiting.add(id, of: attempt.account, sentAt: attempt.time, behind: .host)
+    }
+
+    private mutating func end(_ id: PushID) -> Attempt {
+        guard let attempt = inFlight.removeValue(forKey: id) else {
+            preconditionFailure("the answer to no push")
+        }
+        if attempt.isRetry { retriesInFlight -= 1 }
+        let rest = (inFlightOfAccounts[attempt.account] ?? 0) - 1
+        precondition(rest >= 0, "pushes of an account miscounted")
+        inFlightOfAccounts[attempt.account] = rest == 0 ? nil : rest
+        return attempt
     }
 }

@@ -36,11 +36,34 @@ final class PushReader: Sendable {
     private struct Own {
         var ledger: PushLedger
         var tokens: VAPIDTokens
-        var down: Backoff
         var random: SplitMix64
         /// The position, if it was read or has moved.
         var cursor: String?
+        /// Distinguishes the database; nil before anything was read.
+        var epoch: UInt64?
+        /// What was read and is still to be admitted, and the position after it.
+        var rest: ArraySlice<Push> = []
+        var end: UInt64 = 0
+        /// The same of what was read again.
+        var again: ArraySlice<Push> = []
+        var isReading = false
+        var isRereading = false
+        var isTicking = false
+        /// Why nothing more can be read.
+        var failure: (any Error)?
     }
+
+    /// What the task waits for.
+    private enum Event: Sendable {
+        case read(Result<FeedItem?, any Error>)
+        /// What was read again, from a number on; nil: there was nothing.
+        case reread(from: UInt64, FeedItem?)
+        /// How a push has ended; nil: it was interrupted.
+        case ended(PushID, PushAnswer?)
+        case ticked
+    }
+
+    private typealias Open = @Sendable (_ cursor: String?) async throws -> any FeedConnection
 
     private let host: PushHost
     private let place: Int
@@ -77,21 +100,24 @@ final class PushReader: Sendable {
 
     /// Reads and sends, from one opening of what is undelivered to the next.
     func serve(
-        _ open: @Sendable (_ cursor: String?) async throws -> any FeedConnection
+        _ open: @escaping @Sendable (_ cursor: String?) async throws -> any FeedConnection
     ) async {
         var opening = Backoff(millisecondsMax: settings.retryMillisecondsMax)
         var own = Own(
-            ledger: PushLedger(retryMillisecondsMax: settings.retryMillisecondsMax),
+            ledger: PushLedger(
+                retryMillisecondsMax: settings.retryMillisecondsMax,
+                downMillisecondsMax: settings.downMillisecondsMax),
             tokens: VAPIDTokens(settings.key, settings.subject),
-            down: Backoff(millisecondsMax: settings.downMillisecondsMax),
             random: SplitMix64(seed: settings.seed &+ UInt64(place)),
             cursor: environment.positions.cursor(of: name))
         while !Task.isCancelled {
             do {
-                let feed = try await open(own.cursor)
+                // Where it has read to, which may be beyond the position.
+                let cursor = own.epoch.map { FeedCursor(epoch: $0, seq: own.ledger.read).text }
+                let feed = try await open(cursor ?? own.cursor)
                 defer { feed.close() }
                 opening.succeed()
-                try await pass(feed, &own)
+                try await follow(feed, open, &own)
                 continue
             } catch InProcessError.rejected(let error) {
                 environment.logger.warning(
@@ -107,67 +133,126 @@ final class PushReader: Sendable {
         }
     }
 
-    /// Sends what is read, until something is to be read again from the position on.
-    private func pass(_ feed: any FeedConnection, _ own: inout Own) async throws {
-        own.ledger.beginPass()
-        var hasRead = false
-        while true {
-            // At least a second: further shares may follow, and contents are being read.
-            let due = own.ledger.nextDue.map { max(1_000, $0 - environment.milliseconds()) }
-            let item = try await feed.next(within: .milliseconds(due ?? 60_000))
-            if case .undelivered(let messages, let cursor) = item {
-                hasRead = true
-                guard try await take(messages, cursor, &own) else { return }
-                let now = environment.milliseconds()
-                // Not only when there is nothing new: there may always be.
-                if own.ledger.isDueAgain(at: now) { return }
-                guard own.ledger.isFull, let next = own.ledger.nextDue else { continue }
-                try await environment.pause(Int(clamping: max(1_000, next - now)))
-                return
+    /// Reads and sends at the same time, until it cannot read, and what is in flight has ended.
+    private func follow(
+        _ feed: any FeedConnection, _ open: @escaping Open, _ own: inout Own
+    ) async throws {
+        own.failure = nil
+        await withTaskGroup(of: Event.self) { group in
+            proceed(feed, open, &own, &group)
+            while let event = await group.next() {
+                take(event, &own)
+                if own.failure == nil { proceed(feed, open, &own, &group) }
             }
-            let now = environment.milliseconds()
-            guard item == nil, let next = own.ledger.nextDue, next <= now else { continue }
-            if !hasRead {
-                own.ledger.postpone(at: now, &own.random)
-                shared.withLock { $0.pendingSince = nil }
+        }
+        if let failure = own.failure { throw failure }
+    }
+
+    private func take(_ event: Event, _ own: inout Own) {
+        let now = environment.milliseconds()
+        switch event {
+        case .read(.success(let item)):
+            own.isReading = false
+            guard let share = share(of: item, &own) else { break }
+            (own.rest, own.end) = (share.pushes[...], share.end)
+        case .read(.failure(let error)):
+            own.isReading = false
+            own.failure = error
+        case .reread(let number, let item):
+            own.isRereading = false
+            if let share = share(of: item, &own) {
+                own.again = own.ledger.takeAgain(share, from: number)[...]
+            } else {
+                own.ledger.missAgain(from: number, at: now)
             }
-            return
+        case .ended(let id, let answer?):
+            note(
+                dropped: own.ledger.note(
+                    answer, to: id, at: now, wall: environment.wallMilliseconds() / 1_000,
+                    &own.random))
+        case .ended(let id, nil): own.ledger.interrupt(id, at: now)
+        case .ticked: own.isTicking = false
         }
     }
 
-    /// Sends a share. Returns whether the pass continues; after a wait, it is to be read again.
-    private func take(
-        _ messages: FeedEvents, _ cursor: FeedCursor, _ own: inout Own
-    ) async throws -> Bool {
-        guard let share = PushShare(messages, cursor, of: place, among: settings.hosts) else {
+    private func share(of item: FeedItem?, _ own: inout Own) -> PushShare? {
+        guard case .undelivered(let messages, let cursor) = item else { return nil }
+        own.epoch = cursor.epoch
+        let share = PushShare(messages, cursor, of: place, among: settings.hosts)
+        if share == nil {
             environment.logger.error(
                 "Web Push cannot read a share", metadata: ["host": "\(host.text)"])
-            return true
         }
-        // With what an earlier share of the pass has left, that of the earlier one is older.
-        let isOldest = !own.ledger.isHeld
-        if isOldest { setPending(share, own.ledger) }
-        let round = await attempt(share, &own)
-        note(dropped: own.ledger.settle(share))
-        if isOldest { setPending(share, own.ledger) }
-        store(FeedCursor(epoch: cursor.epoch, seq: own.ledger.position), &own)
-        try Task.checkCancellation()
-        guard let round else { return true }
-        guard round.isDown else {
-            own.down.succeed()
-            return true
-        }
-        try await environment.pause(
-            own.down.fail(retryAfterSeconds: round.retryAfterSeconds, &own.random))
-        return false
+        return share
     }
 
-    private func setPending(_ share: PushShare, _ ledger: PushLedger) {
-        let first = share.pushes.first { !ledger.isFinished($0.id) }
-        shared.withLock { $0.pendingSince = first?.message.time }
+    /// Begins what can be begun now.
+    private func proceed(
+        _ feed: any FeedConnection, _ open: @escaping Open, _ own: inout Own,
+        _ group: inout TaskGroup<Event>
+    ) {
+        let now = environment.milliseconds()
+        while let push = own.rest.first, begin(push, &own, &group) {
+            own.rest.removeFirst()
+            let next = own.rest.first.map { $0.id.number - 1 }
+            own.ledger.passed(upTo: next ?? own.end)
+        }
+        if own.rest.isEmpty { own.ledger.passed(upTo: own.end) }
+        while let push = own.again.first, begin(push, &own, &group) { own.again.removeFirst() }
+        if own.rest.isEmpty, !own.isReading, own.ledger.mayRead(at: now) {
+            own.isReading = true
+            group.addTask {
+                do {
+                    return .read(.success(try await feed.next(within: .seconds(60))))
+                } catch {
+                    return .read(.failure(error))
+                }
+            }
+        }
+        if own.again.isEmpty, !own.isRereading, let number = own.ledger.firstDue(at: now),
+            let epoch = own.epoch
+        {
+            own.isRereading = true
+            let cursor = FeedCursor(epoch: epoch, seq: number - 1).text
+            group.addTask { .reread(from: number, await Self.item(after: cursor, open)) }
+        }
+        // Not with every result: it costs a write, and a look at all that waits.
+        if !own.isTicking || !own.ledger.isBusy {
+            show(own.ledger)
+            store(&own)
+        }
+        if own.ledger.isBusy, !own.isTicking {
+            own.isTicking = true
+            let pause = environment.pause
+            group.addTask {
+                try? await pause(Self.tickMilliseconds)
+                return .ticked
+            }
+        }
     }
 
-    private func store(_ cursor: FeedCursor, _ own: inout Own) {
+    /// How often what was set aside is looked at.
+    private static let tickMilliseconds = 500
+
+    /// The first share after a position; nil: there is none.
+    private static func item(after cursor: String, _ open: Open) async -> FeedItem? {
+        guard let feed = try? await open(cursor) else { return nil }
+        defer { feed.close() }
+        return try? await feed.next(within: .seconds(1))
+    }
+
+    private func show(_ ledger: PushLedger) {
+        let since = ledger.pendingSince
+        shared.withLock { shared in
+            shared.pendingSince = since
+            shared.counters.waiting = ledger.waitingCount
+            shared.counters.failingEndpoints = ledger.failingCount
+        }
+    }
+
+    private func store(_ own: inout Own) {
+        guard let epoch = own.epoch else { return }
+        let cursor = FeedCursor(epoch: epoch, seq: own.ledger.position)
         // Before the first move the position is the one that was opened.
         guard cursor.seq > 0, cursor.text != own.cursor else { return }
         own.cursor = cursor.text
@@ -178,57 +263,27 @@ final class PushReader: Sendable {
 
     // MARK: Sending
 
-    /// Attempts the pushes of a share that are due. If the push service was down, one first.
-    /// Nil: none is due.
-    private func attempt(_ share: PushShare, _ own: inout Own) async -> PushLedger.Round? {
-        let now = environment.milliseconds()
-        var due = share.pushes.filter { own.ledger.isDue($0.id, at: now) }
-        guard !due.isEmpty else { return nil }
-        if own.down.failures > 0 {
-            // One that has not failed yet is likelier to be accepted.
-            let attempts = due.map { own.ledger.attempts(of: $0.id) ?? -1 }
-            let first = attempts.indices.min { attempts[$0] < attempts[$1] } ?? 0
-            let round = await send([due.remove(at: first)], &own)
-            guard !round.isDown, !due.isEmpty else { return round }
-        }
-        return await send(due, &own)
-    }
-
-    private func send(_ pushes: [Push], _ own: inout Own) async -> PushLedger.Round {
-        var answers: [(id: PushID, answer: PushAnswer)] = []
-        var isAnswered = false
-        await withTaskGroup(of: (Int, DeliveryOutcome).self) { group in
-            var rest = pushes.indices[...]
-            var inFlight = 0
-            while true {
-                while inFlight < PushSettings.inFlightMax, let place = rest.popFirst() {
-                    guard let request = request(pushes[place], &own) else {
-                        answers.append((pushes[place].id, .rejected))
-                        continue
-                    }
-                    let (delivery, seconds) = (environment.delivery, settings.timeoutSeconds)
-                    group.addTask(operation: {
-                        (place, await delivery.attempt(request, timeoutSeconds: seconds))
-                    })
-                    inFlight += 1
-                }
-                guard let (place, outcome) = await group.next() else { break }
-                inFlight -= 1
+    /// Attempts a push, or sets it aside. Returns false if there is no room for it now.
+    private func begin(
+        _ push: Push, _ own: inout Own, _ group: inout TaskGroup<Event>
+    ) -> Bool {
+        switch own.ledger.admit(push, at: environment.milliseconds()) {
+        case .full: return false
+        case .waits(let droppedCount): note(dropped: droppedCount)
+        case .begun:
+            guard let request = request(push, &own) else {
+                group.addTask { .ended(push.id, .rejected) }
+                return true
+            }
+            group.addTask { [self] in
+                let outcome = await environment.delivery.attempt(
+                    request, timeoutSeconds: settings.timeoutSeconds)
                 // What was interrupted by the end of the service has not failed.
-                if Task.isCancelled, outcome.status == nil { continue }
-                let answer = await answered(pushes[place], outcome)
-                answers.append((pushes[place].id, answer))
-                if !answer.isUnavailable { isAnswered = true }
-                // The others would only wait for a push service that is down.
-                let isHopeless = !isAnswered && answers.count >= PushSettings.inFlightMax
-                if isHopeless || Task.isCancelled { rest = rest.prefix(0) }
+                if Task.isCancelled, outcome.status == nil { return .ended(push.id, nil) }
+                return .ended(push.id, await answered(push, outcome))
             }
         }
-        let round = own.ledger.note(
-            answers, at: environment.milliseconds(), wall: environment.wallMilliseconds() / 1_000,
-            &own.random)
-        note(dropped: round.dropped)
-        return round
+        return true
     }
 
     /// Nil if it cannot be encrypted or signed, which no input leads to.

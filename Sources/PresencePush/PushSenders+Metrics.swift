@@ -18,7 +18,14 @@ extension PushSenders {
         add(.counter, "porchlight_push_failures_total", "Failed attempts.", \.failures)
         add(
             .counter, "porchlight_push_dropped_total",
-            "Pushes rejected, or failed too often while others succeeded.", \.dropped)
+            "Pushes rejected, failed too often while others succeeded, or too many to set aside.",
+            \.dropped)
+        add(
+            .gauge, "porchlight_push_waiting", "Pushes set aside until they are attempted again.",
+            \.waiting)
+        add(
+            .gauge, "porchlight_push_endpoints_failing", "Endpoints whose last push has failed.",
+            \.failingEndpoints)
         add(
             .counter, "porchlight_push_addresses_removed_total",
             "Push addresses removed because the push service no longer has them.",

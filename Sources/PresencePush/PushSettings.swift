@@ -33,8 +33,11 @@ public struct PushCounters: Hashable, Sendable {
     public var sent = 0
     /// Failed attempts since startup.
     public var failures = 0
-    /// Pushes that are not tried again: rejected, or failed too often while others succeeded.
+    /// Pushes that are not tried again: rejected, failed too often while others succeeded, or more
+    /// than are set aside.
     public var dropped = 0
+    /// Pushes that are set aside, and endpoints whose last push has failed.
+    public var waiting = 0, failingEndpoints = 0
     /// Addresses that were removed because the push service had reported them as expired.
     public var addressesRemoved = 0
     /// The age of the oldest message with a push that is not finished, in seconds; 0 if there is

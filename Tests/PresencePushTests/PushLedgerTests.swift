@@ -19,9 +19,11 @@ func deviceJSON(_ name: String, at host: String = "push.example") -> String {
 }
 
 /// An entry of `undelivered`.
-func entryJSON(_ number: UInt64, time: Int64 = 5_000, _ devices: [String]) -> String {
-    #"{"message":"m\#(number)","account":"carol","why":"absent","time":\#(time),"expires":90000,"#
-        + #""body":"a","waiting":1,"devices":[\#(devices.joined(separator: ","))]}"#
+func entryJSON(
+    _ number: UInt64, time: Int64 = 5_000, of account: String = "carol", _ devices: [String]
+) -> String {
+    #"{"message":"m\#(number)","account":"\#(account)","why":"absent","time":\#(time),"#
+        + #""expires":90000,"body":"a","waiting":1,"devices":[\#(devices.joined(separator: ","))]}"#
 }
 
 /// What a reader is sent.
@@ -33,23 +35,49 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
 
 @Suite struct `The ledger of pushes` {
     private var random = SplitMix64(seed: 1)
+    private var ledger = PushLedger(retryMillisecondsMax: 300_000, downMillisecondsMax: 60_000)
+    private var now: Int64 = 0
 
-    private func share(_ end: UInt64, _ entries: [(UInt64, [String])]) throws -> PushShare {
-        try #require(
+    private func share(
+        _ end: UInt64, _ entries: [(UInt64, account: String, devices: [String])]
+    ) throws -> PushShare {
+        let entries = entries.map { entry in
+            (entry.0, entryJSON(entry.0, of: entry.account, entry.devices.map { deviceJSON($0) }))
+        }
+        return try #require(
             try PushShare(
-                events(entries.map { ($0.0, entryJSON($0.0, $0.1.map { deviceJSON($0) })) }),
-                FeedCursor(epoch: 1, seq: end), of: 0, among: PushHosts("push.example")))
+                events(entries), FeedCursor(epoch: 1, seq: end), of: 0,
+                among: PushHosts("push.example")))
     }
 
-    private func id(_ number: UInt64, _ device: String) -> PushID {
-        PushID(number: number, device: device)
+    /// One push of an account to a device, whose endpoint is its name.
+    private func push(
+        _ number: UInt64, _ device: String, of account: String? = nil
+    ) throws -> Push {
+        let share = try share(number, [(number, account ?? device, [device])])
+        return try #require(share.pushes.first)
     }
 
-    private mutating func note(
-        _ ledger: inout PushLedger, _ answers: [(PushID, PushAnswer)], at now: Int64 = 0
-    ) -> PushLedger.Round {
-        ledger.note(answers.map { ($0.0, $0.1) }, at: now, wall: 0, &random)
+    private mutating func admit(
+        _ number: UInt64, _ device: String, of account: String? = nil
+    ) throws -> PushLedger.Admission {
+        try ledger.admit(push(number, device, of: account), at: now)
     }
+
+    private mutating func note(_ answer: PushAnswer, _ number: UInt64, _ device: String) -> Int {
+        ledger.note(
+            answer, to: PushID(number: number, device: device), at: now, wall: 0, &random)
+    }
+
+    /// A push that is attempted and answered.
+    private mutating func attempt(
+        _ answer: PushAnswer, _ number: UInt64, _ device: String
+    ) throws -> Int {
+        #expect(try admit(number, device) == .begun)
+        return note(answer, number, device)
+    }
+
+    private let waits = PushLedger.Admission.waits(droppedCount: 0)
 
     @Test func `has no push for a message without a text, such as a receipt`() throws {
         func pushes(_ entry: String) throws -> Int {
@@ -66,109 +94,151 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
         #expect(try pushes(entry.replacing(#""body":"a","#, with: #""cut":true,"#)) == 1)
     }
 
-    @Test mutating func `moves the position to before what is not finished`() throws {
-        var ledger = PushLedger(retryMillisecondsMax: 0)
-        ledger.beginPass()
-        let share = try share(9, [(3, ["a"]), (5, ["a", "b"]), (8, ["c"])])
-        _ = note(
-            &ledger,
-            [
-                (id(3, "a"), .accepted), (id(5, "a"), .accepted), (id(5, "b"), .tooMany(nil)),
-                (id(8, "c"), .gone),
-            ])
-        _ = ledger.settle(share)
+    @Test mutating func `has a position before what is not finished`() throws {
+        for (number, device) in [(3, "a"), (5, "a"), (5, "b"), (8, "c")] as [(UInt64, String)] {
+            #expect(try admit(number, device) == .begun)
+        }
+        ledger.passed(upTo: 9)
+        #expect(ledger.position == 2 && ledger.isBusy)
+        #expect(note(.accepted, 3, "a") + note(.accepted, 5, "a") + note(.gone, 8, "c") == 0)
         #expect(ledger.position == 4)
-        #expect(ledger.finished == [id(5, "a"), id(8, "c")])
-        #expect(!ledger.isDue(id(8, "c"), at: 0) && ledger.isDue(id(5, "b"), at: 0))
-        // What follows is held back, too.
-        _ = ledger.settle(try self.share(20, [(20, [])]))
-        #expect(ledger.position == 4)
-        ledger.beginPass()
-        _ = note(&ledger, [(id(5, "b"), .accepted)])
-        _ = ledger.settle(try self.share(20, [(5, ["a", "b"]), (8, ["c"]), (20, [])]))
-        #expect(ledger.position == 20 && ledger.finished.isEmpty && ledger.nextDue == nil)
+        #expect(note(.tooMany(nil), 5, "b") == 0)
+        #expect(ledger.position == 4 && ledger.waitingCount == 1 && ledger.pendingSince == 5_000)
+        now = 300_000
+        #expect(ledger.firstDue(at: now) == 5)
+        let again = ledger.takeAgain(try share(9, [(5, "b", ["a", "b"])]), from: 5)
+        #expect(again.map(\.id) == [PushID(number: 5, device: "b")])
+        #expect(try admit(5, "b") == .begun && note(.accepted, 5, "b") == 0)
+        #expect(ledger.position == 9 && !ledger.isBusy && ledger.failingCount == 0)
     }
 
-    @Test mutating func `forgets what a device has taken`() throws {
-        var ledger = PushLedger(retryMillisecondsMax: 0)
-        ledger.beginPass()
-        _ = note(
-            &ledger,
-            [
-                (id(1, "a"), .unavailable(nil)), (id(2, "a"), .accepted),
-                (id(3, "a"), .unavailable(nil)),
-            ])
-        _ = ledger.settle(try share(3, [(1, ["a"]), (2, ["a"]), (3, ["a"])]))
-        #expect(ledger.position == 0 && ledger.finished == [id(2, "a")])
-        ledger.beginPass()
-        _ = ledger.settle(try share(3, [(3, ["a"])]))
-        #expect(ledger.attempts(of: id(1, "a")) == nil && ledger.finished.isEmpty)
-        #expect(ledger.attempts(of: id(3, "a")) != nil)
-        #expect(ledger.position == 2)
-    }
-
-    @Test mutating func `drops what fails while others succeed, after eight attempts`() {
-        var ledger = PushLedger(retryMillisecondsMax: 0)
-        for attempt in 1...PushLedger.attemptsMax {
-            #expect(ledger.attempts(of: id(1, "a")) == (attempt == 1 ? nil : attempt - 1))
-            let round = note(
-                &ledger,
-                [(id(1, "a"), .unavailable(nil)), (id(UInt64(attempt) + 1, "b"), .accepted)])
-            let isLast = attempt == PushLedger.attemptsMax
-            #expect(round == PushLedger.Round(dropped: isLast ? 1 : 0))
+    @Test mutating func `takes one endpoint that fails for no evidence against others`() throws {
+        var number: UInt64 = 0
+        for round in 0..<200 {
+            number += 1
+            now += 100
+            // 503 with Retry-After, 507, no response.
+            let bad = try push(number, "bad")
+            if ledger.admit(bad, at: now) == .begun {
+                let wait: RetryAfter? = round % 2 == 0 ? .seconds(3_600) : nil
+                _ = note(.unavailable(wait), number, "bad")
+            }
+            #expect(ledger.mayRead(at: now))
         }
-        #expect(ledger.finished.contains(id(1, "a")))
+        #expect(ledger.attempts(at: try push(1, "bad").subscription.endpoint) == 0)
+        #expect(ledger.waitingCount == 200)
+        #expect(try attempt(.accepted, number + 1, "good") == 0)
     }
 
-    @Test mutating func `drops nothing while all fail`() {
-        var ledger = PushLedger(retryMillisecondsMax: 300_000)
-        for _ in 0..<100 {
-            let round = note(
-                &ledger,
-                [(id(1, "a"), .unavailable(.seconds(3))), (id(1, "b"), .unavailable(.seconds(7)))],
-                at: 50)
-            #expect(round == PushLedger.Round(isDown: true, retryAfterSeconds: 7))
+    @Test mutating func `takes several accounts in a row for evidence`() throws {
+        #expect(try attempt(.unavailable(nil), 1, "a") == 0)
+        #expect(try attempt(.unavailable(nil), 2, "b") == 0)
+        // An answer between them, also that there are too many, says that it is not down.
+        #expect(try attempt(.tooMany(nil), 3, "c") == 0)
+        #expect(try attempt(.unavailable(.seconds(3_600)), 4, "d") == 0)
+        #expect(try attempt(.unavailable(nil), 5, "e") == 0)
+        #expect(ledger.mayRead(at: now))
+        #expect(try attempt(.unavailable(.seconds(3_600)), 6, "f") == 0)
+        #expect(!ledger.mayRead(at: now + 59_999))
+        #expect(try admit(7, "g") == waits)
+        // One push shows whether it is still down, the others wait for it.
+        now += 61_000
+        #expect(ledger.firstDue(at: now) == 1)
+        #expect(try admit(7, "g") == .begun)
+        #expect(try admit(8, "h") == waits && ledger.firstDue(at: now) == nil)
+        #expect(note(.accepted, 7, "g") == 0)
+        // What failed meanwhile is not late for that.
+        #expect(ledger.mayRead(at: now) && ledger.firstDue(at: now) == 1)
+        #expect(try admit(4, "d") == .begun && admit(8, "h") == .begun)
+    }
+
+    @Test mutating func `lets an account have its share of what is in flight`() throws {
+        let max = PushLedger.inFlightOfAccountMax
+        for number in 1...UInt64(1_000) {
+            let isFirst = number <= max
+            #expect(try admit(number, "d\(number)", of: "eve") == (isFirst ? .begun : waits))
         }
-        // All are due after the wait of the reader.
-        #expect(ledger.nextDue == 50 && ledger.attempts(of: id(1, "a")) == 0)
+        #expect(ledger.firstDue(at: now) == nil && ledger.position == 0)
+        #expect(try admit(1_001, "bob") == .begun)
+        // When one has ended, the next may follow.
+        _ = note(.unavailable(nil), 2, "d2")
+        #expect(ledger.firstDue(at: now) == UInt64(max) + 1)
     }
 
-    /// The last of these alone says nothing about the push service.
-    @Test mutating func `counts an attempt if others succeeded since the last`() {
-        var ledger = PushLedger(retryMillisecondsMax: 0)
-        for number in 0..<UInt64(PushLedger.attemptsMax) {
-            _ = note(&ledger, [(id(1, "a"), .unavailable(nil))])
-            _ = note(&ledger, [(id(1, "a"), .unavailable(nil))])
-            _ = note(&ledger, [(id(number + 2, "b"), .accepted)])
-            #expect(ledger.attempts(of: id(1, "a")) == Int(number))
+    @Test mutating func `asks again when all places are taken`() throws {
+        for number in 1...UInt64(PushLedger.inFlightMax) {
+            #expect(try admit(number, "d\(number)") == .begun)
         }
-        #expect(note(&ledger, [(id(1, "a"), .unavailable(nil))]).dropped == 1)
+        #expect(try admit(99, "e") == .full)
+        #expect(note(.accepted, 1, "d1") == 0)
+        #expect(try admit(99, "e") == .begun)
     }
 
-    @Test mutating func `takes 429 as about one browser`() {
-        var ledger = PushLedger(retryMillisecondsMax: 0)
-        let round = note(&ledger, [(id(1, "a"), .tooMany(.seconds(60)))], at: 1_000)
-        #expect(!round.isDown && ledger.nextDue == 61_000)
-        #expect(!ledger.isDue(id(1, "a"), at: 60_999) && ledger.isDue(id(1, "a"), at: 61_000))
+    @Test mutating func `leaves most places to endpoints that have not failed`() throws {
+        let count = UInt64(PushLedger.inFlightMax)
+        for number in 1...count { _ = try attempt(.tooMany(nil), number, "d\(number)") }
+        now += 300_000
+        let begun = try (1...count).count { try admit($0, "d\($0)") == .begun }
+        #expect(begun == PushLedger.retriesInFlightMax)
+        #expect(try admit(99, "e") == .begun)
     }
 
-    @Test mutating func `asks later for what nothing was read of`() {
-        var ledger = PushLedger(retryMillisecondsMax: 300_000)
-        _ = note(&ledger, [(id(1, "a"), .unavailable(nil))])
-        for _ in 0..<20 {
-            let due = ledger.nextDue ?? 0
-            ledger.postpone(at: due, &random)
-            #expect(ledger.nextDue ?? 0 >= due)
+    @Test mutating func `counts attempts at an endpoint, and drops what waits for it`() throws {
+        var dropped = 0
+        for number in 1...UInt64(FailingEndpoints.attemptsMax) {
+            now += 301_000
+            #expect(try admit(number, "bad") == .begun)
+            #expect(try attempt(.accepted, 100 + number, "good\(number)") == 0)
+            dropped = note(.unavailable(nil), number, "bad")
         }
-        #expect(ledger.nextDue ?? 0 > 100_000)
+        #expect(
+            dropped == FailingEndpoints.attemptsMax && !ledger.isBusy && ledger.failingCount == 0)
     }
 
-    @Test mutating func `drops what holds back too much`() throws {
-        var ledger = PushLedger(retryMillisecondsMax: 0)
-        ledger.beginPass()
-        _ = note(&ledger, [(id(1, "a"), .tooMany(nil))])
-        for number in 2...UInt64(PushLedger.finishedMax + 2) { ledger.finish(id(number, "b")) }
-        #expect(ledger.settle(try share(1, [(1, ["a"])])) == 1)
-        #expect(ledger.position == 1 && ledger.nextDue == nil)
+    @Test mutating func `counts no attempt while no other has succeeded`() throws {
+        for number in 1...UInt64(50) {
+            now += 301_000
+            #expect(try attempt(.unavailable(nil), number, "a") == 0)
+        }
+        #expect(ledger.attempts(at: try push(1, "a").subscription.endpoint) == 0)
+    }
+
+    @Test mutating func `attempts one push at an endpoint that fails`() throws {
+        #expect(try attempt(.unavailable(.seconds(7)), 1, "a") == 0)
+        #expect(try admit(2, "a") == waits && ledger.firstDue(at: 6_999) == nil)
+        now = 307_000
+        #expect(ledger.firstDue(at: now) == 1)
+        #expect(try admit(1, "a") == .begun && admit(2, "a") == waits)
+        #expect(note(.accepted, 1, "a") == 0 && ledger.firstDue(at: now) == 2)
+    }
+
+    @Test mutating func `forgets what devices have taken`() throws {
+        for number in 1...UInt64(3) { _ = try attempt(.tooMany(nil), number, "d\(number)") }
+        let again = ledger.takeAgain(try share(3, [(3, "d3", ["d3"])]), from: 1)
+        #expect(again.map(\.id.number) == [3] && ledger.waitingCount == 1)
+        // Nothing is there, or the database cannot be read for a while.
+        now = 300_000
+        for miss in 1...PushLedger.missesMax {
+            #expect(ledger.firstDue(at: now) == 3)
+            ledger.missAgain(from: 3, at: now)
+            #expect(ledger.isBusy == (miss < PushLedger.missesMax))
+            now += PushLedger.missMilliseconds
+        }
+    }
+
+    @Test mutating func `sets aside so many of an account, and drops its oldest`() throws {
+        let max = UInt64(WaitingPushes.countOfAccountMax)
+        _ = try attempt(.tooMany(nil), 1, "eve")
+        for number in 2...max { #expect(try admit(number, "eve") == waits) }
+        #expect(try admit(max + 1, "eve") == .waits(droppedCount: 1))
+        #expect(ledger.waitingCount == Int(max))
+        #expect(!ledger.isWaiting(PushID(number: 1, device: "eve")))
+    }
+
+    @Test mutating func `keeps what is interrupted`() throws {
+        #expect(try admit(1, "a") == .begun)
+        ledger.passed(upTo: 1)
+        ledger.interrupt(PushID(number: 1, device: "a"), at: now)
+        #expect(ledger.position == 0 && ledger.firstDue(at: now) == 1)
     }
 }

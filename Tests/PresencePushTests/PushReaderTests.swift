@@ -49,7 +49,9 @@ final class Stage: Delivery, PushDevices, Sendable {
         self.keptAt = keptAt
         state = Mutex(
             State(
-                waiting: waiting.map { Waiting(number: $0, json: entryJSON($0, $1)) },
+                waiting: waiting.map {
+                    Waiting(number: $0, json: entryJSON($0, of: "a\($0)", $1))
+                },
                 answers: answers, afterPauses: afterPauses,
                 kept: keptAt.map { Array("porchlight push 1\n\(Self.text($0))\n".utf8) },
                 traffic: traffic))
@@ -69,9 +71,10 @@ final class Stage: Delivery, PushDevices, Sendable {
     }
 
     /// A message is handed over.
-    func add(_ number: UInt64, _ devices: [String]) {
+    func add(_ number: UInt64, of account: String = "carol", _ devices: [String]) {
         state.withLock {
-            $0.waiting.append(Waiting(number: number, json: entryJSON(number, devices)))
+            $0.waiting.append(
+                Waiting(number: number, json: entryJSON(number, of: account, devices)))
         }
     }
 
@@ -94,9 +97,11 @@ final class Stage: Delivery, PushDevices, Sendable {
             let from = position.withLock { $0 }
             let rest = stage.state.withLock { $0.waiting.filter { $0.number > from } }
             guard let last = rest.last else {
-                stage.note("idle \(time.nanoseconds / 1_000_000)")
-                stage.pass(Int(time.nanoseconds / 1_000_000))
-                return nil
+                // What is read again only asks whether there is something.
+                guard time > .seconds(1) else { return nil }
+                stage.note("idle")
+                try await stage.waitForMore(than: from)
+                return try await next(within: time)
             }
             position.withLock { $0 = last.number }
             return .undelivered(
@@ -104,6 +109,21 @@ final class Stage: Delivery, PushDevices, Sendable {
         }
 
         func close() {}
+    }
+
+    /// Returns when there is more.
+    private func waitForMore(than number: UInt64) async throws {
+        while state.withLock({ $0.waiting.allSatisfy { $0.number <= number } }) {
+            try Task.checkCancellation()
+            await turn()
+        }
+    }
+
+    /// Others run meanwhile.
+    private func turn() async {
+        await withCheckedContinuation { continuation in
+            loop.eventLoop.execute { continuation.resume() }
+        }
     }
 
     private func pass(_ milliseconds: Int) {
@@ -134,9 +154,8 @@ final class Stage: Delivery, PushDevices, Sendable {
             return first
         }
         // Others begin meanwhile.
-        await withCheckedContinuation { continuation in
-            loop.eventLoop.execute { continuation.resume() }
-        }
+        await turn()
+        while answer.status < 0, !Task.isCancelled { await turn() }
         state.withLock { $0.inFlight -= 1 }
         note("post \(device) \(answer.status)")
         guard answer.status > 0 else { return .noResponse("none") }
@@ -144,7 +163,7 @@ final class Stage: Delivery, PushDevices, Sendable {
     }
 
     func remove(_ address: String, of device: String, of account: String) async -> Bool {
-        note("remove \(device) of \(account)")
+        note("remove \(device)")
         return address.contains("https://push.example/\(device)")
     }
 
@@ -169,8 +188,9 @@ final class Stage: Delivery, PushDevices, Sendable {
                     return true
                 }),
             pause: { [self] milliseconds in
+                // After what can happen without it.
+                for _ in 0..<20 { await turn() }
                 try Task.checkCancellation()
-                note("pause \(milliseconds)")
                 pass(milliseconds)
             },
             milliseconds: { [self] in state.withLock { $0.now } },
@@ -179,14 +199,14 @@ final class Stage: Delivery, PushDevices, Sendable {
         let task = loop.task { [self] in
             await reader.serve { cursor in
                 let position = cursor.flatMap(Self.number)
-                note("open \(position.map { "\($0)" } ?? "-")")
+                self.note("open \(position.map { "\($0)" } ?? "-")")
                 return Connection(self, position ?? 0)
             }
         }
         var story: [String] = []
         for await what in happened {
             story.append(what)
-            if what == end { break }
+            if what == end || end == "keep" && what.hasPrefix("keep") { break }
         }
         // Before it stops, as what is interrupted has no result.
         let counters = reader.counters
@@ -209,12 +229,16 @@ private struct Silent: LogHandler {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct `A reader of Web Push` {
+    /// What was posted, in order.
+    private func posts(_ story: [String]) -> [String] { story.filter { $0.hasPrefix("post") } }
+
     @Test func `sends to each device once, and stores its position after it`() async throws {
         let stage = Stage([(1, [deviceJSON("a"), deviceJSON("b")]), (2, [deviceJSON("c")])])
-        let (story, counters, _) = try await stage.play(until: "idle 60000")
+        let (story, counters, _) = try await stage.play(until: "keep 2")
         #expect(
-            story == ["open -", "post a 201", "post b 201", "post c 201", "keep 2", "idle 60000"])
-        #expect(counters.sent == 3 && counters.failures == 0 && counters.lagSeconds == 0)
+            story.filter { $0 != "idle" }
+                == ["open -", "post a 201", "post b 201", "post c 201", "keep 2"])
+        #expect(counters.sent == 3 && counters.failures == 0)
     }
 
     @Test func `sends once to a browser whose tabs are devices`() async throws {
@@ -223,14 +247,14 @@ private struct Silent: LogHandler {
         let stage = Stage([(1, [deviceJSON("a"), tab]), (2, [tab])])
         let (story, _, _) = try await stage.play(until: "keep 2")
         // Both messages to the same endpoint.
-        #expect(story == ["open -", "post a 201", "post a 201", "keep 2"])
+        #expect(posts(story) == ["post a 201", "post a 201"])
     }
 
     @Test func `continues at its position`() async throws {
         let stage = Stage(
             [(1, [deviceJSON("a")]), (2, [deviceJSON("b")])], keptAt: 1)
         let (story, _, _) = try await stage.play(until: "keep 2")
-        #expect(story == ["open 1", "post b 201", "keep 2"])
+        #expect(story.first == "open 1" && posts(story) == ["post b 201"])
     }
 
     @Test func `sends only to its own host`() async throws {
@@ -239,7 +263,7 @@ private struct Silent: LogHandler {
             [(1, devices), (2, [deviceJSON("c", at: "evil.example")])],
             hosts: "push.example,other.example")
         let (story, counters, _) = try await stage.play(until: "keep 2", place: 1)
-        #expect(story == ["open -", "post b 201", "keep 2"])
+        #expect(posts(story) == ["post b 201"])
         #expect(counters.host == "other.example" && counters.sent == 1)
     }
 
@@ -248,26 +272,47 @@ private struct Silent: LogHandler {
             (1, [#"{"device":"a","pushAddress":"apns:1"}"#, #"{"device":"b","push":true}"#]),
             (2, [#"{"device":"c","pushAddress":"{\"endpoint\":\"https://push.example/c\"}"}"#]),
         ])
-        #expect(try await stage.play(until: "keep 2").story == ["open -", "keep 2"])
+        #expect(posts(try await stage.play(until: "keep 2").story).isEmpty)
+    }
+
+    @Test func `sends to others while an endpoint hangs or fails`() async throws {
+        for status in [-1, 0, 503, 507] {
+            let stage = Stage(
+                [(1, [deviceJSON("bad")]), (2, [deviceJSON("a")])],
+                answers: ["bad": [(status, status == 503 ? 3_600 : nil)]],
+                afterPauses: [
+                    { $0.add(3, of: "bob", [deviceJSON("b")]) },
+                    { $0.add(4, of: "eve", [deviceJSON("e")]) },
+                ])
+            let (story, counters, _) = try await stage.play(until: "post e 201")
+            #expect(posts(story).filter { $0.hasSuffix("201") }.count == 3)
+            #expect(counters.sent >= 2 && counters.dropped == 0)
+        }
+    }
+
+    @Test func `sends to others while the endpoints of an account hang`() async throws {
+        let names = (0..<20).map { "slow\($0)" }
+        let stage = Stage(
+            [], answers: Dictionary(uniqueKeysWithValues: names.map { ($0, [(-1, nil)]) }))
+        for number in 1...UInt64(50) { stage.add(number, of: "eve", names.map { deviceJSON($0) }) }
+        stage.add(51, of: "bob", [deviceJSON("b")])
+        let (_, counters, inFlightMax) = try await stage.play(until: "post b 201")
+        #expect(inFlightMax == PushLedger.inFlightOfAccountMax + 1)
+        #expect(counters.failures == 0)
     }
 
     @Test func `waits for a push service that is down, and reads again`() async throws {
+        let names = ["a", "b", "c", "d"]
         let stage = Stage(
-            [(1, [deviceJSON("a")]), (2, [deviceJSON("b")])],
-            answers: [
-                "a": [(503, 7)], "b": [(503, nil), (0, nil), (201, nil)],
-            ],
+            zip(1..., names).map { (UInt64($0), [deviceJSON($1)]) },
+            answers: ["a": [(503, 7)]].merging(
+                names.dropFirst().map { ($0, [(503, 7), (201, nil)]) }
+            ) { $1 },
             afterPauses: [{ $0.take(1) }])
-        let (story, counters, _) = try await stage.play(until: "keep 2")
-        let pauses = story.filter { $0.hasPrefix("pause") }
-        #expect(pauses.count == 2 && pauses[0].dropFirst(6) >= "7000")
-        #expect(
-            story.filter { !$0.hasPrefix("pause") } == [
-                "open -", "post a 503", "post b 503", "open -", "post b 0", "keep 1", "open 1",
-                "post b 201", "keep 2",
-            ])
+        let (story, counters, _) = try await stage.play(until: "keep 4")
         // What was taken meanwhile is not sent.
-        #expect(counters.failures == 3 && counters.sent == 1 && counters.dropped == 0)
+        #expect(posts(story).count { $0.hasPrefix("post a") } == 1)
+        #expect(counters.failures == 4 && counters.sent == 3 && counters.dropped == 0)
     }
 
     @Test func `repeats nothing that is finished beyond its position`() async throws {
@@ -279,22 +324,10 @@ private struct Silent: LogHandler {
             answers: ["b": [(500, nil), (201, nil)]])
         let (story, counters, _) = try await stage.play(until: "keep 7")
         #expect(
-            story == [
-                "open -", "post a 201", "post b 500", "post c 201", "post d 201", "keep 4",
-                "open 4", "post b 201", "keep 7",
+            posts(story) == [
+                "post a 201", "post b 500", "post c 201", "post d 201", "post b 201",
             ])
         #expect(counters.sent == 4 && counters.failures == 1)
-    }
-
-    @Test func `sends what is new while a push waits for its next attempt`() async throws {
-        let stage = Stage(
-            [(1, [deviceJSON("a")])], answers: ["a": [(429, 100), (201, nil)]],
-            afterPauses: [{ $0.add(2, [deviceJSON("b")]) }])
-        let (story, _, _) = try await stage.play(until: "keep 2")
-        // The first wait passes at once, and then it is read again.
-        #expect(
-            story.filter { $0.hasPrefix("post") } == ["post a 429", "post a 201", "post b 201"])
-        #expect(story[2].hasPrefix("idle 100"))
     }
 
     @Test func `attempts a push again though there is always something new`() async throws {
@@ -302,7 +335,7 @@ private struct Silent: LogHandler {
             [(1, [deviceJSON("a"), deviceJSON("b")])],
             answers: ["a": [(500, nil), (500, nil), (201, nil)]], traffic: 50)
         let (story, counters, _) = try await stage.play(until: "post a 201")
-        #expect(story.count < 30 && counters.dropped == 0)
+        #expect(counters.dropped == 0)
         // What is finished is not repeated.
         let sent = story.filter { $0.hasPrefix("post d") }
         #expect(Set(sent).count == sent.count)
@@ -311,12 +344,13 @@ private struct Silent: LogHandler {
     @Test func `drops what fails eight times while others succeed`() async throws {
         let stage = Stage(
             [(1, [deviceJSON("bad")])], answers: ["bad": [(500, nil)]],
-            afterPauses: (0..<40).map { number in
-                { $0.add(10 + number, [deviceJSON("d\(number)")]) }
+            afterPauses: (0..<100).map { number in
+                { $0.add(10 + number, of: "b\(number)", [deviceJSON("d\(number)")]) }
             })
-        let (story, counters, _) = try await stage.play(until: "keep 20")
+        // The position is before it until then.
+        let (story, counters, _) = try await stage.play(until: "keep")
         #expect(counters.dropped == 1)
-        #expect(story.count { $0 == "post bad 500" } <= 2 * PushLedger.attemptsMax)
+        #expect(posts(story).count { $0.hasSuffix("201") } >= FailingEndpoints.attemptsMax - 1)
     }
 
     @Test func `drops what is rejected`() async throws {
@@ -324,7 +358,7 @@ private struct Silent: LogHandler {
             [(1, [deviceJSON("a"), deviceJSON("b"), deviceJSON("c")])],
             answers: ["a": [(400, nil)], "b": [(413, nil)], "c": [(307, nil)]])
         let (story, counters, _) = try await stage.play(until: "keep 1")
-        #expect(story == ["open -", "post a 400", "post b 413", "post c 307", "keep 1"])
+        #expect(posts(story) == ["post a 400", "post b 413", "post c 307"])
         #expect(counters.dropped == 3 && counters.failures == 3 && counters.sent == 0)
     }
 
@@ -333,35 +367,15 @@ private struct Silent: LogHandler {
             [(1, [deviceJSON("a"), deviceJSON("b")])],
             answers: ["a": [(410, nil)], "b": [(404, nil)]])
         let (story, counters, _) = try await stage.play(until: "keep 1")
-        #expect(
-            story.sorted() == [
-                "keep 1", "open -", "post a 410", "post b 404", "remove a of carol",
-                "remove b of carol",
-            ])
+        #expect(posts(story).sorted() == ["post a 410", "post b 404"])
+        #expect(story.filter { $0.hasPrefix("remove") }.sorted() == ["remove a", "remove b"])
         #expect(counters.addressesRemoved == 2 && counters.failures == 0)
     }
 
     @Test func `has 32 requests in flight`() async throws {
-        let devices = (0..<100).map { deviceJSON("d\($0)") }
-        let (story, counters, inFlightMax) = try await Stage([(1, devices)]).play(until: "keep 1")
+        let stage = Stage((1...100).map { (UInt64($0), [deviceJSON("d\($0)")]) })
+        let (story, counters, inFlightMax) = try await stage.play(until: "keep 100")
         #expect(inFlightMax == PushSettings.inFlightMax)
-        #expect(counters.sent == 100 && story.count == 102)
-    }
-
-    @Test func `tries one push after a push service was down`() async throws {
-        let devices = (0..<100).map { deviceJSON("d\($0)") }
-        let names = (0..<100).map { "d\($0)" }
-        let stage = Stage(
-            [(1, devices)],
-            answers: Dictionary(
-                uniqueKeysWithValues: names.map { ($0, [(503, nil), (503, nil), (201, nil)]) }))
-        let (story, counters, _) = try await stage.play(until: "keep 1")
-        let rounds = story.split { $0.hasPrefix("open") }.map {
-            $0.count { $0.hasPrefix("post") && $0.hasSuffix("503") }
-        }
-        // The others are not kept waiting for it.
-        #expect(rounds[0] < 2 * PushSettings.inFlightMax)
-        #expect(rounds[1] == 1)
-        #expect(counters.sent == 100 && counters.dropped == 0)
+        #expect(counters.sent == 100 && posts(story).count == 100)
     }
 }

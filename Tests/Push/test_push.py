@@ -240,6 +240,36 @@ class Failing(Pushing):
         self.send(kept, "c")
         self.assertEqual(browsers[1].decrypt(self.expect(browsers[1]))["body"], "c")
 
+    def test_one_account_does_not_delay_others(self):
+        """Endpoints that hang, and one that answers 503 with a Retry-After, of one account."""
+        bad, good = self.name(), self.name()
+        browser = self.browser()
+        self.subscribe(good, browser.subscription())
+        slow = ["/slow%d" % place for place in range(12)]  # nothing is answered until the end
+        for place, path in enumerate(slow):
+            self.push.answers[path] = [None] * 100
+            self.subscribe(bad, self.browser(path).subscription(), "web%d" % place)
+        self.push.answers["/busy"] = [(503, {"Retry_After": 3600})] * 100
+        self.subscribe(bad, self.browser("/busy").subscription(), "busy")
+        held = []
+        for number in range(12):
+            self.send(bad, "x")
+            sent = self.send(good, str(number))
+            while True:
+                request = self.push.next(WAIT)
+                self.assertIsNotNone(request, "no push: " + self.service.log_text()[-2000:])
+                if browser.endpoint.endswith(request.path):
+                    break
+                held.append(request)
+            self.assertEqual(request.headers["Topic"], sent)
+        # Of the account, four are in flight. The others wait, and have nothing to read again now.
+        self.app.ok("discard", {"account": bad})
+        while len([request for request in held if request.path in slow]) < 4:
+            held.append(self.push.next(WAIT))
+            self.assertIsNotNone(held[-1], self.service.log_text()[-2000:])
+        for request in held:
+            request.respond(410)
+
     def test_a_restart_continues_at_the_position(self):
         first, second = self.name(), self.name()
         browsers = [self.browser("/first"), self.browser("/second")]
