@@ -60,10 +60,11 @@ import Testing
             let devices = engine.devices.matches(aliases: [bytes("bob")], matchesMax: 5)
             #expect(
                 devices
-                    == .these([
-                        DeviceAddress(account: bob, device: bytes("pad")),
-                        DeviceAddress(account: bob, device: bytes("phone")),
-                    ]))
+                    == .these(
+                        [
+                            DeviceAddress(account: bob, device: bytes("pad")),
+                            DeviceAddress(account: bob, device: bytes("phone")),
+                        ], passedOver: 0))
         }
         world.checkInvariants()
     }

@@ -66,7 +66,7 @@ private func at(_ time: Int64) -> Wall {
         table.checkInvariants()
         #expect(table.count == 0 && table.names.count == 0)
         #expect(table.names.bytesReserved == DeviceTable(seed: 1).names.bytesReserved)
-        #expect(table.matches(aliases: [bytes("a1")], matchesMax: 9) == .these([]))
+        #expect(table.matches(aliases: [bytes("a1")], matchesMax: 9) == .these([], passedOver: 0))
     }
 
     @Test func `tells an alias from a tag of the same name`() {
@@ -117,7 +117,7 @@ private func at(_ time: Int64) -> Wall {
                 on: bytes("d"), at: at(1))
         }
         func isThese(_ matches: DeviceMatches, _ count: Int) -> Bool {
-            guard case .these(let devices) = matches else { return false }
+            guard case .these(let devices, 0) = matches else { return false }
             return devices.count == count
         }
         let one = [bytes("one")]
@@ -188,7 +188,7 @@ extension DeviceTable {
     }
 
     private static func text(_ matches: DeviceMatches) -> [String] {
-        guard case .these(let devices) = matches else { return ["too many"] }
+        guard case .these(let devices, _) = matches else { return ["too many"] }
         return devices.map {
             "\($0.account.index) \(String(decoding: $0.device, as: UTF8.self))"
         }
@@ -304,10 +304,17 @@ extension DeviceTable {
         _ matches: DeviceMatches, _ matchesMax: Int, _ expected: Model, _ seed: UInt64
     ) {
         switch matches {
-        case .these(let devices):
+        case .these(let devices, let passedOver):
             let known = expected.keys.sorted { ($0.account, $0.device) < ($1.account, $1.device) }
+            // The rank of each among the devices of its account decides.
+            let ranked = known.map { key in
+                (known.count { $0.account == key.account && $0.device < key.device }, key)
+            }
+            .sorted { ($0.0, $0.1.account) < ($1.0, $1.1.account) }
+            let chosen = ranked.prefix(matchesMax).map(\.1)
+                .sorted { ($0.account, $0.device) < ($1.account, $1.device) }
                 .map { DeviceAddress(account: account($0.account), device: bytes($0.device)) }
-            #expect(devices == known && devices.count <= matchesMax, "seed \(seed)")
+            #expect(devices == chosen && passedOver == known.count - devices.count, "seed \(seed)")
         case .tooMany(let count, _):
             #expect(count > matchesMax && count <= expected.count, "seed \(seed)")
         }

@@ -128,21 +128,4 @@ import Testing
         world.send(zs, to: "a", "b", "c", body: "three")
         #expect(world.take(zs) == [.sent(recipients: 3, reached: nil)])
     }
-
-    @Test func `let strangers fill half of the room of all, and app servers the rest`() {
-        let world = World()
-        let (zs, server) = (world.login("zs", "phone"), world.appServer())
-        _ = (world.take(zs), world.take(server))
-        var settings = world.withEngine { $0.settings }
-        settings.limits.messageBytesInAllMax = 4_096
-        world.apply(settings)
-        for name in ["a", "b", "c", "d", "e"] { world.send(zs, to: name, body: "x") }
-        let sent = Array(repeating: Seen.sent(recipients: 1, reached: nil), count: 4)
-        #expect(world.take(zs) == sent + [.rejected(.overloaded)])
-        world.send(zs, to: "zs", body: "x")
-        #expect(world.take(zs) == [.sent(recipients: 1, reached: nil)])
-        world.send(server, to: "b", body: "x")
-        #expect(world.take(server) == [.sent(recipients: 1, reached: 0)])
-        world.checkInvariants()
-    }
 }

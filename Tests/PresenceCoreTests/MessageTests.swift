@@ -423,18 +423,19 @@ import Testing
         settings.publishPace = nil
         settings.strangerPace = Pace(perSecond: 2, burst: 3)
         let world = World(settings)
-        let strangers = [world.login("x"), world.login("y")]
+        let strangers = [world.login("x"), world.login("y"), world.login("v")]
         let (friend, server) = (world.login("friend"), world.appServer())
+        let late = world.login("late")
         let lisi = world.login("lisi", messages: .on)
         world.say(lisi, .subscribe, to: "friend")
         world.say(friend, .subscribed, to: "lisi")
         for number in 0..<4 {
-            _ = world.take(strangers[number % 2])
-            world.send(strangers[number % 2], to: "z", "lisi", body: "one")
+            _ = world.take(strangers[number % 3])
+            world.send(strangers[number % 3], to: "z", "lisi", body: "one")
             // It takes at once, which makes no difference.
             world.takeLast(lisi)
         }
-        #expect(world.take(strangers[1]) == [.rejected(.rateLimited)])
+        #expect(world.take(strangers[0]) == [.rejected(.rateLimited)])
         #expect(world.messages.rows.count == 3, "for nobody")
         _ = [friend, server, lisi].map { world.take($0) }
         for connection in [friend, server, lisi] {
@@ -445,18 +446,20 @@ import Testing
         #expect(world.take(lisi).contains(.sent(recipients: 1, reached: nil)))
         #expect(world.take(server) == Array(repeating: .sent(recipients: 1, reached: 1), count: 2))
         world.pass(milliseconds: 500)
-        _ = world.take(strangers[0])
-        for _ in 0..<2 { world.send(strangers[0], to: "lisi", body: "three") }
+        _ = (world.take(strangers[0]), world.take(late))
+        // What is given back is for those first that have the least.
+        world.send(strangers[0], to: "lisi", body: "three")
+        #expect(world.take(strangers[0]) == [.rejected(.rateLimited)])
+        for _ in 0..<2 { world.send(late, to: "lisi", body: "three") }
         #expect(
-            world.take(strangers[0])
-                == [.sent(recipients: 1, reached: nil), .rejected(.rateLimited)])
+            world.take(late) == [.sent(recipients: 1, reached: nil), .rejected(.rateLimited)])
         world.checkInvariants()
     }
 
     @Test func `counts nothing of what is rejected for another reason`() {
         var settings = Settings()
         settings.strangerPace = Pace(perSecond: 1, burst: 1)
-        settings.limits.messageBytesInAllMax = 2_000
+        settings.limits.messageBytesInAllMax = 16_384
         let world = World(settings)
         let zs = world.login("zs")
         world.setVisibility(world.login("shy"), .hidden)
@@ -487,6 +490,9 @@ import Testing
         #expect(rejection { $0.messageBytesPerAccountMax = 1_999 } == .rejected(.inboxFull))
         #expect(rejection { $0.messageBytesPerSenderMax = 1_999 } == .rejected(.senderQuota))
         #expect(rejection { $0.messageBytesInAllMax = 1_999 } == .rejected(.overloaded))
-        #expect(rejection { $0.messageBytesInAllMax = 2_000 } == .sent(recipients: 1, reached: nil))
+        // Its share is an eighth of what is left of three quarters.
+        #expect(rejection { $0.messageBytesInAllMax = 22_660 } == .rejected(.senderQuota))
+        #expect(
+            rejection { $0.messageBytesInAllMax = 22_668 } == .sent(recipients: 1, reached: nil))
     }
 }

@@ -111,7 +111,7 @@ import Testing
         output.shared.effects.bytes = Array("bob/phone".utf8)
         output.shared.effects.availabilities = [Availability(text: Array("Bye".utf8))]
         var presence = DirectedPresence(
-            sender: ByteRange(start: 0, count: 3),
+            account: AccountHandle(index: 0), sender: ByteRange(start: 0, count: 3),
             device: DeviceEntry(
                 client: .ios, name: ByteRange(start: 4, count: 5), reach: .connection),
             kind: .unavailable)

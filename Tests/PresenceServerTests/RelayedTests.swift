@@ -1,6 +1,6 @@
-import PresenceCore
 import Testing
 
+@testable import PresenceCore
 @testable import PresenceServer
 
 @Suite struct `What XMPP clients are sent of each other` {
@@ -11,17 +11,22 @@ import Testing
     @Test func `has a rate limit for strangers, and one for contacts`() {
         var paces = RelayedPaces()
         let now = Mono(milliseconds: 5_000)
-        func taken(ofContact: Bool, at now: Mono) -> Int {
-            (0..<1_000).count { _ in paces.take(for: 3, ofContact: ofContact, at: now) == nil }
+        func taken(_ sender: UInt32, isContact: Bool, at now: Mono) -> Int {
+            let sender = AccountHandle(index: sender)
+            return (0..<1_000).count { _ in
+                paces.take(for: 3, of: sender, isContact: isContact, at: now) == nil
+            }
         }
-        #expect(taken(ofContact: false, at: now) == 200)
-        #expect(taken(ofContact: true, at: now) == 500)
+        // One alone has half, and others of what is left.
+        #expect(taken(1, isContact: false, at: now) == 100)
+        #expect(taken(2, isContact: false, at: now) == 50)
+        #expect(taken(1, isContact: true, at: now) == 250)
         let later = now.advanced(bySeconds: 10)
-        #expect(taken(ofContact: false, at: later) == 20)
-        #expect(taken(ofContact: true, at: later) == 100)
+        #expect(taken(3, isContact: false, at: later) == 35)
+        #expect(taken(1, isContact: true, at: later) == 100)
         // The slot has another connection.
         paces.remove(3)
-        #expect(taken(ofContact: false, at: later) == 200)
+        #expect(taken(1, isContact: false, at: later) == 100)
     }
 
     @Test func `answers one request once`() {
@@ -56,19 +61,24 @@ import Testing
     }
 
     @Test func `is how often an account is asked`() {
-        var paces = TokenBuckets<[UInt8]>()
+        var paces = SharedTokenBuckets<[UInt8], AccountHandle>()
         let pace = Pace.ofRequests
         let now = Mono(milliseconds: 5_000)
-        func taken(_ name: String, at now: Mono) -> Int {
-            (0..<300).count { _ in paces.take(for: Array(name.utf8), pace, at: now) == nil }
+        func take(_ name: String, _ asker: UInt32, at now: Mono) -> UInt64? {
+            paces.take(
+                of: Array(name.utf8), for: AccountHandle(index: asker), pace, at: now)
         }
-        #expect(taken("amy", at: now) == 100)
-        // Others do not make room by being many.
-        for number in 0..<900 { _ = paces.take(for: Array("\(number)".utf8), pace, at: now) }
+        func taken(_ name: String, _ asker: UInt32 = 1, at now: Mono) -> Int {
+            (0..<300).count { _ in take(name, asker, at: now) == nil }
+        }
+        #expect(taken("amy", at: now) == 50)
+        // Others are asked by, and do not make room by being many.
+        #expect(taken("amy", 2, at: now) == 25)
+        for number in 0..<900 { _ = take("\(number)", 1, at: now) }
         #expect(taken("amy", at: now) == 0)
         let later = now.advanced(bySeconds: 10)
-        for number in 900..<3_000 { _ = paces.take(for: Array("\(number)".utf8), pace, at: later) }
-        #expect(taken("bob", at: later) == 100)
+        for number in 900..<3_000 { _ = take("\(number)", 1, at: later) }
+        #expect(taken("bob", at: later) == 50)
     }
 
     @Test func `is owed by an account, for a while`() {

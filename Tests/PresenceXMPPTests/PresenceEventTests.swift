@@ -144,7 +144,8 @@ private final class Stage {
     @Test func `go to one address`() {
         let away = Availability(show: .away, text: bytes("<&>"), extra: bytes("<x xmlns='u'/>"))
         var presence = DirectedPresence(
-            sender: stage.range("Bob"), device: stage.device("a'b", away), kind: .available)
+            account: AccountHandle(index: 0), sender: stage.range("Bob"),
+            device: stage.device("a'b", away), kind: .available)
         let start = "<presence from='\\42ob@example.org/a&apos;b' to='alice@example.org"
         let content = "<status>&lt;&amp;&gt;</status><x xmlns='u'/></presence>"
         #expect(stage.written(presence) == start + "'><show>away</show>" + content)

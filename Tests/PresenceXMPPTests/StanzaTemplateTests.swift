@@ -97,7 +97,8 @@ import Testing
             var entry = DeviceEntry(client: .ios, name: add(device), reach: .connection)
             entry.availability = 0
             let presence = DirectedPresence(
-                sender: add(account), device: entry, kind: .available)
+                account: AccountHandle(index: 0), sender: add(account), device: entry,
+                kind: .available)
             var template = StanzaTemplate()
             template.append(presence, in: effects)
             let start = template.end

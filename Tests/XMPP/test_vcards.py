@@ -152,7 +152,7 @@ class Cards(Clients, Served, unittest.TestCase):
 
     def test_room_in_all(self):
         with tempfile.NamedTemporaryFile("w", suffix=".yml") as settings:
-            settings.write("vcard-bytes-in-all-max: 2048\n")
+            settings.write("vcard-bytes-in-all-max: 9000\n")
             settings.flush()
             service = XMPPService("--config", settings.name, plain=True)
         self.addCleanup(service.close)
@@ -162,12 +162,12 @@ class Cards(Clients, Served, unittest.TestCase):
         for content in half, half, "<FN>Moe</FN>", half:
             self.assertIn("type='result'", self.set(moe, content))
         self.assertIn("type='result'", self.set(ned, half))
-        said = self.set(ned, "<FN>%s</FN>" % ("x" * 1_200))
+        said = self.set(ned, "<FN>%s</FN>" % ("x" * 1_000))
         self.assertIn("<error type='wait'><resource-constraint ", said)
         self.assertIn("no room for more vCards", said)
         self.assert_card(self.get(ned), half)
         self.assertIn("type='result'", self.set(moe, ""))
-        self.assertIn("type='result'", self.set(ned, "<FN>%s</FN>" % ("x" * 1_200)))
+        self.assertIn("type='result'", self.set(ned, "<FN>%s</FN>" % ("x" * 1_000)))
 
     def test_features(self):
         ida = self.stream("ida")

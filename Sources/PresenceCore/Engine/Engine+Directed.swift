@@ -40,7 +40,7 @@ extension Engine {
         }
         effects.answer(client.connection, .done)
         var presence = DirectedPresence(
-            sender: effects.copyName(of: account.index, from: self),
+            account: account, sender: effects.copyName(of: account.index, from: self),
             device: deviceEntry(
                 of: session, presenting: request.presentation.availability, into: &effects),
             kind: kind)
@@ -79,6 +79,7 @@ extension Engine {
         }
         guard !gone.isEmpty else { return isToSubscribers }
         let presence = DirectedPresence(
+            account: AccountHandle(index: sessions[session].account),
             sender: effects.copyName(of: sessions[session].account, from: self),
             device: deviceEntry(of: session, presenting: farewell, into: &effects),
             kind: .unavailable)

@@ -55,7 +55,7 @@ extension Engine {
         withMessagesOf sender: AccountHandle, into effects: inout Effects
     ) -> [AccountHandle] {
         guard inboxes.sent(by: sender).count > 0 else { return [] }
-        effects.visit(inboxes.amount.count)
+        effects.visit(inboxes.parts.all.count)
         return inboxes.boxes
             .filter { $0.value.messages.contains { $0.sender == sender.index } }
             .keys.sorted().map { AccountHandle(index: $0) }

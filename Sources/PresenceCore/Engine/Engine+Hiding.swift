@@ -237,7 +237,7 @@ extension Engine {
             mayRelay(kind, to: account, sender) || hasDirected(session, to: sender)
         else { throw Rejection(.unknownContact) }
         return RelayTarget(
-            connection: target, isOfContact: areRelated(account, sender),
+            connection: target, sender: sender, isOfContact: areRelated(account, sender),
             isBehind: isBehind(session))
     }
 
@@ -257,7 +257,8 @@ extension Engine {
                 target != connection
             else { return nil }
             return RelayTarget(
-                connection: target, isOfContact: isOfContact, isBehind: isBehind(session))
+                connection: target, sender: sender, isOfContact: isOfContact,
+                isBehind: isBehind(session))
         }
     }
 
@@ -277,10 +278,11 @@ extension Engine {
         visibility(of: account.index) == .open || areRelated(account, sender)
     }
 
-    /// Whether a client's account and another are not related.
-    public func isStranger(to account: [UInt8], _ connection: ConnectionID) -> Bool {
-        guard case .client(_, let own) = caller(of: connection) else { return false }
-        return find(account.span).map { !areRelated($0, own) } ?? true
+    /// The account of a client that is not related to another; nil: it is, or there is none.
+    public func stranger(to account: [UInt8], _ connection: ConnectionID) -> AccountHandle? {
+        guard case .client(_, let own) = caller(of: connection) else { return nil }
+        let isRelated = find(account.span).map { areRelated($0, own) } ?? false
+        return isRelated ? nil : own
     }
 
     /// Whether one of the accounts sees the other by a relationship, or both are the same.

@@ -182,9 +182,11 @@ extension Engine {
     /// Counters of messages.
     public var messages: MessageStats {
         var stats = messageStats
-        let waiting = inboxes.amount - sendsInFlight.reserved
+        let waiting = inboxes.parts.all - sendsInFlight.reserved
         stats.waiting = waiting.count
         stats.waitingBytes = waiting.byteCount
+        stats.bytesOfAccounts = inboxes.parts.ofAccounts.byteCount
+        stats.bytesOfStrangers = inboxes.parts.ofStrangers.byteCount
         stats.inboxes = inboxes.boxes.count
         stats.owed = owed.amount.count
         stats.owedBytes = owed.amount.byteCount

@@ -33,20 +33,28 @@ extension Engine {
         let sender = try sender(name, texts, of: request)
         let isClient = request.isOfClient
         let addressees = try addressees(of: send, texts, isClient: isClient)
-        try checkSendPace(of: sender, count: addressees.count, at: now)
-        // What is sent by labels shares the half of strangers: broadcasts are not to fill the room
-        // that people need.
+        try checkSendPace(of: sender, count: addressees.devices.count, at: now)
         let isByLabels = send.recipients.areByLabels
+        let source: MessageSource =
+            if isByLabels {
+                .labels(of: sender)
+            } else if isClient, let sender {
+                .client(sender)
+            } else {
+                .appServer
+            }
         let admitted =
             isByLabels
-            ? addressees.map { PendingSend.Recipient($0, isOfStranger: true) }
-            : try admit(sender, to: addressees, isClient: isClient, into: &effects)
+            ? addressees.devices.map { PendingSend.Recipient($0, isOfStranger: true) }
+            : try admit(sender, to: addressees.devices, isClient: isClient, into: &effects)
         let amount = amount(of: send)
-        try checkRoom(for: amount, of: isClient ? sender : nil, to: admitted)
-        let withRoom = try withRoom(
-            for: amount, admitted, isPassing: isByLabels, into: &effects)
-        if isClient { try spendOfStrangers(on: withRoom, at: now.mono, into: &effects) }
-        messageStats.passedOver += admitted.count - withRoom.count
+        try checkRoom(for: amount, source, to: admitted)
+        let withRoom = try withRoom(for: amount, source, admitted, into: &effects)
+        if isClient, let sender {
+            try spendOfStrangers(sender, on: withRoom, at: now.mono, into: &effects)
+        }
+        let passedOver = addressees.passedOver + admitted.count - withRoom.count
+        messageStats.passedOver += passedOver
 
         let message = MessageID(number: sequence.next())
         let recipients = handingOver(to: withRoom)
@@ -58,8 +66,9 @@ extension Engine {
         let accounts = recipients.map(\.account)
         let pending = PendingSend(
             message: message, connection: request.connection, sender: sender?.index ?? none,
-            requested: now, expiry: now.expiry(afterSeconds: send.expirySeconds), amount: amount,
-            recipients: recipients, passedOver: admitted.count - recipients.count,
+            requested: now,
+            expiry: now.expiry(afterSeconds: expirySeconds(of: send, source, to: recipients)),
+            amount: amount, recipients: recipients, passedOver: passedOver,
             isByLabels: isByLabels, isCopied: send.isCopied, isOfAppServer: !isClient,
             accounts: hold(accounts[0], accounts.dropFirst() + (sender.map { [$0] } ?? [])))
         let record = record(
@@ -165,16 +174,20 @@ extension Engine {
     /// Counts a message for those recipients that the sender is a stranger to, or rejects it if
     /// strangers write to one of them too often. The last check: what is rejected is not counted.
     ///
-    /// The limit is of all strangers together, and holds also if the recipient takes at once.
+    /// The limit is of all strangers together, who have shares of it, and holds also if the
+    /// recipient takes at once.
     private mutating func spendOfStrangers(
-        on recipients: [PendingSend.Recipient], at now: Mono, into effects: inout Effects
+        _ sender: AccountHandle, on recipients: [PendingSend.Recipient], at now: Mono,
+        into effects: inout Effects
     ) throws(Rejection) {
         guard let pace = settings.strangerPace else { return }
         let start = effects.names.count
         var longest: UInt64 = 0
+        let party = historyAccount(sender.index)
         for recipient in recipients where recipient.isOfStranger {
             let number = recipient.account.index
-            guard let wait = strangerPaces.wait(of: historyAccount(number), pace, at: now) else {
+            let key = historyAccount(number)
+            guard let wait = strangerPaces.wait(of: key, for: party, pace, at: now) else {
                 continue
             }
             longest = max(longest, wait)
@@ -188,7 +201,7 @@ extension Engine {
         }
         for recipient in recipients where recipient.isOfStranger {
             _ = strangerPaces.take(
-                for: historyAccount(recipient.account.index), pace, at: now)
+                of: historyAccount(recipient.account.index), for: party, pace, at: now)
         }
     }
 

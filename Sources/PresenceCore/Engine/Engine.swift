@@ -73,8 +73,8 @@ public struct Engine: ~Copyable {
     var owed = OwedMessages()
     /// Sessions that are sent copies of what their accounts send; by session.
     var copyReaders: [UInt32: CopyReader] = [:]
-    /// What strangers have recently sent each account, all of them together.
-    var strangerPaces = TokenBuckets<HistoryAccount>(countMax: 65_536)
+    /// What strangers have recently sent each account, which they share.
+    var strangerPaces = SharedTokenBuckets<HistoryAccount, HistoryAccount>(countMax: 65_536)
     /// Messages that wait for the store.
     var sendsInFlight = SendsInFlight()
     var messageStats = MessageStats()

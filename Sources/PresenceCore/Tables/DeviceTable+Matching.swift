@@ -18,9 +18,12 @@ struct DeviceAddress: Hashable {
 
 /// The devices that a request selects.
 enum DeviceMatches: Equatable {
-    /// All of them, by the numbers of the accounts and then the names of the devices.
-    case these([DeviceAddress])
-    /// More than a limit: at least this number of them match, or have to be looked through.
+    /// These, by the numbers of the accounts and then the names of the devices, and how many there
+    /// are beyond the limit: of each account there is one, and of an account that has more than
+    /// others those are left out first.
+    case these([DeviceAddress], passedOver: Int)
+    /// More accounts than the limit: at least this number of devices match, or have to be looked
+    /// through.
     case tooMany(atLeast: Int, limit: Int)
 }
 
@@ -33,8 +36,9 @@ extension DeviceTable {
     /// The devices that tags select, of which there is at least one in `tags` or `tagsAll`.
     ///
     /// Walks the members of one tag of `tagsAll`, or of all of `tags`, whichever are fewer, and
-    /// ends at one match too many. Without `tagsAll` and `tagsNot` that is O(tags × `matchesMax`);
-    /// with them, all members may be walked without a match, and there must be at most `walkMax`.
+    /// ends at one account too many, of which each has a bounded number of devices. Without
+    /// `tagsAll` and `tagsNot` that is O(tags × `matchesMax`); with them, all members may be walked
+    /// without a match, and there must be at most `walkMax`.
     func matches(
         _ selection: TagSelection, matchesMax: Int, walkMax: Int = Limits.devicesPerSelectionMax
     ) -> DeviceMatches {
@@ -45,7 +49,7 @@ extension DeviceTable {
         let not = selection.tagsNot.compactMap { label($0, isAlias: false) }
         // A tag that no device has is not known.
         guard all.count == selection.tagsAll.count, selection.tags.isEmpty || !any.isEmpty else {
-            return .these([])
+            return .these([], passedOver: 0)
         }
         guard !all.isEmpty || !not.isEmpty else { return union(of: any, matchesMax: matchesMax) }
         let rarest = all.min { memberCount($0) < memberCount($1) }
@@ -73,10 +77,9 @@ extension DeviceTable {
 
     private func union(of labels: [Label], matchesMax: Int) -> DeviceMatches {
         let largest = labels.map { memberCount($0) }.max() ?? 0
-        guard largest <= matchesMax else {
-            return .tooMany(atLeast: largest, limit: matchesMax)
-        }
-        return walk(labels, matchesMax: matchesMax) { _ in true }
+        let matches = walk(labels, matchesMax: matchesMax) { _ in true }
+        guard case .tooMany(let count, let limit) = matches else { return matches }
+        return .tooMany(atLeast: max(count, largest), limit: limit)
     }
 
     /// Walks the members of several labels, each device once.
@@ -84,21 +87,41 @@ extension DeviceTable {
         _ labels: [Label], matchesMax: Int, _ isMatch: ([Membership]) -> Bool
     ) -> DeviceMatches {
         var found: [DeviceAddress] = []
+        var accounts: Set<UInt32> = []
         for (position, label) in labels.enumerated() {
             for number in members[label.index] {
                 let memberships = devices[number].memberships
                 let isKnown = labels[..<position].contains { memberships.membership($0) != nil }
                 guard !isKnown, isMatch(memberships) else { continue }
-                guard found.count < matchesMax else {
-                    return .tooMany(atLeast: matchesMax + 1, limit: matchesMax)
-                }
+                accounts.insert(devices[number].account)
                 found.append(
                     DeviceAddress(
                         account: AccountHandle(index: devices[number].account),
                         device: devices[number].name))
+                guard accounts.count <= matchesMax else {
+                    return .tooMany(atLeast: found.count, limit: matchesMax)
+                }
             }
         }
-        return .these(found.sorted { $0.precedes($1) })
+        found.sort { $0.precedes($1) }
+        return .these(
+            found.leastPerAccount(matchesMax), passedOver: max(0, found.count - matchesMax))
+    }
+}
+
+extension [DeviceAddress] {
+    /// At most so many of these, which are sorted: first one of each account, then a second one of
+    /// those that have two, and so on; in their order.
+    fileprivate func leastPerAccount(_ countMax: Int) -> [DeviceAddress] {
+        guard count > countMax else { return self }
+        var rank = 0
+        var ranked: [(rank: Int, place: Int)] = []
+        for place in indices {
+            rank = place > 0 && self[place - 1].account == self[place].account ? rank + 1 : 0
+            ranked.append((rank, place))
+        }
+        ranked.sort { $0 < $1 }
+        return ranked.prefix(countMax).map(\.place).sorted().map { self[$0] }
     }
 }
 

@@ -52,71 +52,46 @@ enum HandOverState: Equatable {
     }
 }
 
-/// How many messages, and what they count for in the limits on bytes.
-struct MessageAmount: Equatable {
-    var count = 0
-    var byteCount = 0
-
-    static func + (lhs: Self, rhs: Self) -> Self {
-        Self(count: lhs.count + rhs.count, byteCount: lhs.byteCount + rhs.byteCount)
-    }
-
-    static func - (lhs: Self, rhs: Self) -> Self {
-        Self(count: lhs.count - rhs.count, byteCount: lhs.byteCount - rhs.byteCount)
-    }
-
-    static func * (lhs: Self, rhs: Int) -> Self {
-        Self(count: lhs.count * rhs, byteCount: lhs.byteCount * rhs)
-    }
-
-    /// One of the two numbers.
-    enum Part { case count, bytes }
-
-    /// Which number is above that of a limit, the count first; nil: neither is.
-    func exceeds(_ limit: Self) -> Part? {
-        if count > limit.count { return .count }
-        return byteCount > limit.byteCount ? .bytes : nil
-    }
-
-    /// The half of both.
-    var half: Self { Self(count: count / 2, byteCount: byteCount / 2) }
-}
-
 /// What waits for one account, in the order of the messages' numbers, and the places of what is
 /// still to be stored. Of one message there may be several, each for another device.
 struct Inbox {
     private(set) var messages: [WaitingMessage] = []
     /// All of it, with what is reserved.
-    private(set) var amount = MessageAmount()
-    /// The part of strangers.
-    private(set) var ofStrangers = MessageAmount()
+    private(set) var parts = MessageParts()
+    /// Of the part of strangers, what each has, with what is reserved; not what the service has.
+    private(set) var strangers: [UInt32: MessageAmount] = [:]
     /// Fires at the earliest expiry or hand-over, or before.
     var timer = TimerID.none
     /// When it fires; meaningless without a timer.
     var deadline = Mono(milliseconds: 0)
 
-    var isEmpty: Bool { messages.isEmpty && amount.count == 0 }
+    var isEmpty: Bool { messages.isEmpty && parts.all.count == 0 }
 
-    /// The limit that a message would exceed; nil: it has room. Strangers fill at most half.
+    /// The limit that a message would exceed; nil: it has room.
     func lacks(
-        _ message: MessageAmount, isOfStranger: Bool, limit: MessageAmount
+        _ message: MessageAmount, _ origin: MessageOrigin, limit: MessageAmount
     ) -> MessageAmount.Part? {
-        (amount + message).exceeds(limit)
-            ?? (isOfStranger ? (ofStrangers + message).exceeds(limit.half) : nil)
+        let free = parts.free(for: origin, limit: limit)
+        if let part = message.exceeds(free) { return part }
+        guard case .stranger(let sender) = origin else { return nil }
+        return message.exceeds(.half, held: strangers[sender] ?? MessageAmount(), free: free)
     }
 
     /// Keeps a place for a message that is to be stored.
-    mutating func reserve(_ message: MessageAmount, isOfStranger: Bool) {
-        amount = amount + message
-        if isOfStranger { ofStrangers = ofStrangers + message }
+    mutating func reserve(_ message: MessageAmount, of sender: UInt32, isOfStranger: Bool) {
+        parts.add(message, of: sender, isOfStranger: isOfStranger)
+        guard isOfStranger, sender != none else { return }
+        strangers[sender] = (strangers[sender] ?? MessageAmount()) + message
     }
 
     /// Gives back the place of a message.
-    mutating func release(_ message: MessageAmount, isOfStranger: Bool) {
-        amount = amount - message
-        if isOfStranger { ofStrangers = ofStrangers - message }
-        precondition(amount.count >= messages.count, "a place that nothing had")
-        precondition(ofStrangers.count >= 0, "a place that no stranger had")
+    mutating func release(_ message: MessageAmount, of sender: UInt32, isOfStranger: Bool) {
+        parts.remove(message, of: sender, isOfStranger: isOfStranger)
+        precondition(parts.all.count >= messages.count, "a place that nothing had")
+        guard isOfStranger, sender != none else { return }
+        let left = (strangers[sender] ?? MessageAmount()) - message
+        precondition(left.isValid, "a place that no stranger had")
+        strangers[sender] = left.count == 0 ? nil : left
     }
 
     /// Adds a message that has a place. O(1) for the newest.
@@ -125,14 +100,14 @@ struct Inbox {
         precondition(
             place == messages.count || messages[place].key != message.key, "a message twice")
         messages.insert(message, at: place)
-        precondition(messages.count <= amount.count, "a message without a place")
+        precondition(messages.count <= parts.all.count, "a message without a place")
     }
 
     /// Removes a message with its place; nil: it does not wait any more. O(messages behind it).
     mutating func remove(_ key: WaitingKey) -> WaitingMessage? {
         guard let place = find(key) else { return nil }
         let message = messages.remove(at: place)
-        release(message.amount, isOfStranger: message.isOfStranger)
+        release(message.amount, of: message.sender, isOfStranger: message.isOfStranger)
         return message
     }
 
@@ -159,16 +134,32 @@ struct Inbox {
         return place < messages.count && messages[place].key == key ? place : nil
     }
 
-    func checkInvariants(reserved: MessageAmount, ofStrangers reservedOfStrangers: MessageAmount) {
-        var sum = reserved
-        var strangers = reservedOfStrangers
+    /// Traps unless the sums agree. `reserved` are those of what is being stored.
+    func checkInvariants(reserved: MessageSums) {
+        var sums = reserved
         for (place, message) in messages.enumerated() {
             precondition(place == 0 || messages[place - 1].key < message.key, "order of messages")
-            sum = sum + message.amount
-            if message.isOfStranger { strangers = strangers + message.amount }
+            sums.add(message.amount, of: message.sender, isOfStranger: message.isOfStranger)
             precondition(timer == .none || deadline <= message.deadline, "a deadline too late")
         }
-        precondition(sum == amount && strangers == ofStrangers, "a box miscounted")
+        precondition(sums.parts == parts && sums.strangers == strangers, "a box miscounted")
         precondition(messages.isEmpty || timer != .none, "messages without a deadline")
+    }
+}
+
+/// Sums over messages, as they are counted anew to check those that are kept.
+struct MessageSums {
+    private(set) var parts = MessageParts()
+    /// By sender, of accounts.
+    private(set) var senders: [UInt32: MessageAmount] = [:]
+    /// Of them as strangers to the recipients.
+    private(set) var strangers: [UInt32: MessageAmount] = [:]
+
+    mutating func add(_ message: MessageAmount, of sender: UInt32, isOfStranger: Bool) {
+        parts.add(message, of: sender, isOfStranger: isOfStranger)
+        guard sender != none else { return }
+        senders[sender] = (senders[sender] ?? MessageAmount()) + message
+        guard isOfStranger else { return }
+        strangers[sender] = (strangers[sender] ?? MessageAmount()) + message
     }
 }

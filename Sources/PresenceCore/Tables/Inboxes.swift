@@ -6,14 +6,12 @@ struct Inboxes {
     /// What waits by its sender, with what is reserved; not what the service has sent.
     private var senders: [UInt32: MessageAmount] = [:]
     /// All of it, with what is reserved.
-    private(set) var amount = MessageAmount()
-    /// The part of strangers to the recipients, who fill at most half of all.
-    private(set) var bytesOfStrangers = 0
+    private(set) var parts = MessageParts()
 
     /// Whether there is anything of or for an account. O(1).
     @inline(__always)
     func mention(_ account: UInt32) -> Bool {
-        amount.count > 0 && (boxes[account] != nil || senders[account] != nil)
+        parts.all.count > 0 && (boxes[account] != nil || senders[account] != nil)
     }
 
     /// The box of an account.
@@ -29,9 +27,9 @@ struct Inboxes {
         _ message: MessageAmount, for account: AccountHandle, of sender: UInt32,
         isOfStranger: Bool
     ) {
-        boxes[account.index, default: Inbox()].reserve(message, isOfStranger: isOfStranger)
-        amount = amount + message
-        if isOfStranger { bytesOfStrangers += message.byteCount }
+        boxes[account.index, default: Inbox()]
+            .reserve(message, of: sender, isOfStranger: isOfStranger)
+        parts.add(message, of: sender, isOfStranger: isOfStranger)
         guard sender != none else { return }
         senders[sender, default: MessageAmount()] = sent(by: AccountHandle(index: sender)) + message
     }
@@ -41,7 +39,7 @@ struct Inboxes {
         _ message: MessageAmount, for account: AccountHandle, of sender: UInt32,
         isOfStranger: Bool
     ) {
-        update(account) { $0.release(message, isOfStranger: isOfStranger) }
+        update(account) { $0.release(message, of: sender, isOfStranger: isOfStranger) }
         deduct(message, of: sender, isOfStranger: isOfStranger)
     }
 
@@ -89,46 +87,36 @@ struct Inboxes {
     private mutating func deduct(
         _ message: MessageAmount, of sender: UInt32, isOfStranger: Bool
     ) {
-        amount = amount - message
-        precondition(amount.count >= 0 && amount.byteCount >= 0, "messages miscounted")
-        if isOfStranger { bytesOfStrangers -= message.byteCount }
-        precondition(bytesOfStrangers >= 0, "messages of strangers miscounted")
+        parts.remove(message, of: sender, isOfStranger: isOfStranger)
         guard sender != none else { return }
         let left = sent(by: AccountHandle(index: sender)) - message
-        precondition(left.count >= 0 && left.byteCount >= 0, "a sender's messages miscounted")
+        precondition(left.isValid, "a sender's messages miscounted")
         senders[sender] = left.count == 0 ? nil : left
     }
 
     /// Traps unless the sums agree. `pending` are the sends that are being stored.
     func checkInvariants(_ pending: [PendingSend]) {
-        var reserved: [UInt32: (all: MessageAmount, ofStrangers: MessageAmount)] = [:]
-        var bySender: [UInt32: MessageAmount] = [:]
-        var sum = MessageAmount()
-        func count(_ message: MessageAmount, of sender: UInt32) {
-            sum = sum + message
-            guard sender != none else { return }
-            bySender[sender] = (bySender[sender] ?? MessageAmount()) + message
-        }
+        var reserved: [UInt32: MessageSums] = [:]
+        var sums = MessageSums()
         for send in pending {
             for recipient in send.recipients {
-                var entry = reserved[recipient.account.index] ?? (MessageAmount(), MessageAmount())
-                entry.all = entry.all + send.amount
-                if recipient.isOfStranger { entry.ofStrangers = entry.ofStrangers + send.amount }
-                reserved[recipient.account.index] = entry
-                count(send.amount, of: send.sender)
+                reserved[recipient.account.index, default: MessageSums()].add(
+                    send.amount, of: send.sender, isOfStranger: recipient.isOfStranger)
+                sums.add(send.amount, of: send.sender, isOfStranger: recipient.isOfStranger)
             }
         }
         for (account, box) in boxes {
-            let (all, ofStrangers) = reserved[account] ?? (MessageAmount(), MessageAmount())
-            box.checkInvariants(reserved: all, ofStrangers: ofStrangers)
+            box.checkInvariants(reserved: reserved[account] ?? MessageSums())
             precondition(
                 !box.isEmpty || box.timer != .none, "a box of an account without mail")
-            for message in box.messages { count(message.amount, of: message.sender) }
+            for message in box.messages {
+                sums.add(message.amount, of: message.sender, isOfStranger: message.isOfStranger)
+            }
         }
-        let ofStrangers = boxes.values.reduce(0) { $0 + $1.ofStrangers.byteCount }
-        precondition(ofStrangers == bytesOfStrangers, "messages of strangers miscounted")
         precondition(reserved.keys.allSatisfy { boxes[$0] != nil }, "a place in no box")
-        precondition(sum == amount, "messages miscounted")
-        precondition(bySender == senders, "senders miscounted")
+        precondition(sums.parts == parts, "messages miscounted")
+        precondition(sums.senders == senders, "senders miscounted")
+        precondition(
+            boxes.values.reduce(MessageParts()) { $0 + $1.parts } == parts, "boxes miscounted")
     }
 }

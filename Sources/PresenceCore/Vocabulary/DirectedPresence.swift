@@ -35,6 +35,8 @@ public struct Direct: Hashable, Sendable {
 /// A presence for receivers that need not subscribe; names in `Effects.bytes`.
 public struct DirectedPresence: Hashable, Sendable {
     /// The account of the sender.
+    public var account: AccountHandle
+    /// Its name.
     public var sender: ByteRange
     /// The device of the sender, and how it presents itself, or takes leave.
     public var device: DeviceEntry
@@ -70,6 +72,8 @@ public enum RelayedKind: Sendable {
 public struct RelayTarget: Hashable, Sendable {
     /// Its connection.
     public var connection: ConnectionID
+    /// The account of the client that has sent the stanza.
+    public var sender: AccountHandle
     /// Whether one of the accounts sees the other by a relationship, or both are the same.
     public var isOfContact: Bool
     /// Whether stored messages that were sent before wait to be sent to it. A message that is not

@@ -119,6 +119,9 @@ public struct Limits: Hashable, Sendable {
     /// The defaults.
     public init() {}
 
+    /// What messages of accounts that wait may count for in bytes: app servers have the rest.
+    public var bytesOfAccountsMax: Int { messageBytesInAllMax - messageBytesInAllMax / 4 }
+
     /// What one account's box holds.
     var messagesPerAccount: MessageAmount {
         MessageAmount(count: messagesPerAccountMax, byteCount: messageBytesPerAccountMax)

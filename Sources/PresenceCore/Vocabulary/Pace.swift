@@ -10,28 +10,38 @@ public struct Pace: Hashable, Sendable {
         self.perSecond = max(1, perSecond)
         self.burst = max(1, burst)
     }
+
+    /// In how many microseconds one more is allowed.
+    var tokenMicroseconds: UInt64 { UInt64(1_000_000 / perSecond) }
+}
+
+extension Mono {
+    /// Wraps around after half a million years.
+    var microseconds: UInt64 { milliseconds.multipliedReportingOverflow(by: 1_000).partialValue }
 }
 
 /// A token bucket in eight bytes: the time at which it will be full again.
 ///
 /// (The cell-rate algorithm of ATM; each token taken moves that time by one interval.)
-public struct TokenBucket: Hashable, Sendable {
-    private var fullAtMicroseconds: UInt64 = 0
+public struct TokenBucket: Hashable, Sendable, RefillingBucket {
+    private(set) var fullAtMicroseconds: UInt64 = 0
 
     /// A full bucket.
     public init() {}
 
     /// Whether no token is missing.
     public func isFull(at now: Mono) -> Bool {
-        fullAtMicroseconds <= now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
+        fullAtMicroseconds <= now.microseconds
+    }
+
+    /// What is missing, in microseconds of refilling.
+    func missingMicroseconds(at now: Mono) -> UInt64 {
+        fullAtMicroseconds - min(fullAtMicroseconds, now.microseconds)
     }
 
     /// How many tokens are missing.
     public func missing(_ pace: Pace, at now: Mono) -> Int {
-        let now = now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
-        guard fullAtMicroseconds > now else { return 0 }
-        let token = max(1, UInt64(1_000_000 / pace.perSecond))
-        return Int(clamping: (fullAtMicroseconds - now) / token)
+        Int(clamping: missingMicroseconds(at: now) / max(1, pace.tokenMicroseconds))
     }
 
     /// Takes tokens and returns nil. Without as many left, takes nothing and returns the wait in
@@ -49,8 +59,8 @@ public struct TokenBucket: Hashable, Sendable {
     private func taking(
         _ count: Int, _ pace: Pace, at now: Mono
     ) -> (next: UInt64, wait: UInt64)? {
-        let now = now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
-        let token = UInt64(1_000_000 / pace.perSecond)
+        let now = now.microseconds
+        let token = pace.tokenMicroseconds
         let (interval, isNever) = token.multipliedReportingOverflow(by: UInt64(clamping: count))
         let (next, overflow) = max(fullAtMicroseconds, now).addingReportingOverflow(interval)
         guard !overflow, !isNever else { return nil }

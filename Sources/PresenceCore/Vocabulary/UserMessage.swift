@@ -195,6 +195,18 @@ public struct WaitingKey: Hashable, Comparable, Sendable {
     }
 }
 
+/// A part of the room for the bytes of all messages, which its senders share.
+public enum MessageShare: String, CaseIterable, Sendable {
+    /// All of it.
+    case all
+    /// That of accounts: all but a quarter.
+    case accounts
+    /// That of strangers to the recipients: half.
+    case strangers
+    /// That of one account: while it holds at most an eighth of what is left.
+    case sender
+}
+
 /// Counters of messages. They count since startup, except for current numbers.
 public struct MessageStats: Hashable, Sendable {
     /// Messages that wait now, each once for each recipient.
@@ -233,6 +245,12 @@ public struct MessageStats: Hashable, Sendable {
     public var fetchFailures = 0
     /// Devices that were selected by their labels and did not get a message, for want of room.
     public var passedOver = 0
+    /// What waits of accounts, in bytes, with what is being stored.
+    public var bytesOfAccounts = 0
+    /// What waits of strangers to the recipients, and of app servers by labels, likewise.
+    public var bytesOfStrangers = 0
+    /// Requests to send that were rejected because a share was used up.
+    public var rejectedOfShare: [MessageShare: Int] = [:]
     /// Requests to send that were valid and were rejected, by one of `rejectionReasons`.
     public var rejected: [Rejection.Reason: Int] = [:]
 

@@ -208,8 +208,8 @@ extension EngineHost {
             configuration.engine.publishPace != nil
         else { return }
         let contact = texts.bytes(name)
-        guard engine.isStranger(to: contact, request.connection),
-            let wait = requestPaces.take(for: contact, .ofRequests, at: now.mono)
+        guard let asker = engine.stranger(to: contact, request.connection),
+            let wait = requestPaces.take(of: contact, for: asker, .ofRequests, at: now.mono)
         else { return }
         var rejection = Rejection.tooOften(waitMilliseconds: wait)
         rejection.field = .contact

@@ -114,7 +114,8 @@ extension EngineHost {
         var end = receivers.lowerBound
         for place in receivers {
             let slot = output.shared.effects.receivers[place]
-            let wait = relayed.take(for: slot, ofContact: presence.isFromContact, at: now)
+            let wait = relayed.take(
+                for: slot, of: presence.account, isContact: presence.isFromContact, at: now)
             guard wait == nil else { continue }
             output.shared.effects.receivers.swapAt(place, end)
             end += 1

@@ -182,7 +182,8 @@ extension EngineHost {
         let isAsked =
             stanza.kind == .answer && relayedRequests.take(stanza.id, from: receiver, to: sender)
         if !isAsked,
-            let wait = relayed.take(for: receiver.slot, ofContact: target.isOfContact, at: now.mono)
+            let wait = relayed.take(
+                for: receiver.slot, of: target.sender, isContact: target.isOfContact, at: now.mono)
         {
             throw .tooOften(waitMilliseconds: wait)
         }
@@ -208,8 +209,9 @@ extension EngineHost {
         for target in targets where !target.isBehind {
             let receiver = target.connection
             guard
-                relayed.take(for: receiver.slot, ofContact: target.isOfContact, at: now.mono)
-                    == nil,
+                relayed.take(
+                    for: receiver.slot, of: target.sender, isContact: target.isOfContact,
+                    at: now.mono) == nil,
                 !stalledLoops.contains(loops.loop(of: receiver.slot))
             else { continue }
             output.append(.relay(shared), for: receiver)

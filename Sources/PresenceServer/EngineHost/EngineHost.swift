@@ -63,7 +63,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var questions = Questions()
     /// How often accounts are asked by others, and how often XMPP clients prove to be them: the
     /// engine may not know these accounts.
-    var requestPaces = TokenBuckets<[UInt8]>()
+    var requestPaces = SharedTokenBuckets<[UInt8], AccountHandle>(countMax: 65_536)
     var authentications = TokenBuckets<[UInt8]>()
     /// How often accounts read cards.
     var cardPaces = TokenBuckets<[UInt8]>()

@@ -77,6 +77,31 @@ extension MetricTable {
             "Bytes above which further messages are rejected as overloaded."
         ) { $0.host.configuration.engine.limits.messageBytesInAllMax },
         Metric(
+            .gauge, "porchlight_message_share_bytes",
+            "Bytes of the messages that wait, by the part of the room that they fill.",
+            by: "share",
+            [
+                Metric.Value("accounts") { $0.host.messages.bytesOfAccounts },
+                Metric.Value("strangers") { $0.host.messages.bytesOfStrangers },
+            ]),
+        Metric(
+            .gauge, "porchlight_message_share_bytes_max",
+            "Bytes above which further messages are rejected, by the part of the room.",
+            by: "share",
+            [
+                Metric.Value("accounts") { $0.host.configuration.engine.limits.bytesOfAccountsMax },
+                Metric.Value("strangers") {
+                    $0.host.configuration.engine.limits.messageBytesInAllMax / 2
+                },
+            ]),
+        Metric(
+            .counter, "porchlight_message_share_rejections_total",
+            "Requests to send that were rejected because a part of the room of all was used up.",
+            by: "share",
+            Metric.Value.each(MessageShare.allCases, \.rawValue) { measurements, share in
+                measurements.host.messages.rejectedOfShare[share] ?? 0
+            }),
+        Metric(
             .gauge, "porchlight_message_inboxes", "Accounts for which messages wait."
         ) { $0.host.messages.inboxes },
         Metric(

@@ -73,7 +73,11 @@ extension [UInt8] {
             append("There is no room for the message at the accounts in `failed`; ")
             append(rejection.limit ?? 0)
             append(rejection.field == .body ? " bytes of messages" : " messages")
-            append(" may wait for each, and half as many from accounts unrelated to it.")
+            append(" may wait for each: three quarters of accounts, and half of accounts ")
+            append("unrelated to it, which share it.")
+        case .senderQuota where rejection.field == .body && rejection.limit == nil:
+            append("The messages of the account that are not taken have their share of the room ")
+            append("of all messages.")
         case .senderQuota where rejection.field == .body:
             appendQuota("The account", "bytes in messages that are not taken", rejection)
         case .senderQuota:

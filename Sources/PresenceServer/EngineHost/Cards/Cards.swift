@@ -138,13 +138,15 @@ struct Cards {
     /// Whether there is room for another content of the card of an account; nil: there is.
     ///
     /// What is being stored counts in full beside what is stored, so that the maximum holds
-    /// whichever of several writes fails.
+    /// whichever of several writes fails. Each account has a share of what is left, so that small
+    /// cards find room when there is none for large ones.
     mutating func lack(
         ofRoomFor bytes: Int, of account: [UInt8], bytesInAllMax: Int
     ) -> NoRoom? {
         guard bytes > 0 else { return nil }
         let before = sizes[account] ?? 0
-        guard byteCount - before + writingBytes + Self.counted(bytes) <= bytesInAllMax else {
+        let free = bytesInAllMax - (byteCount - before + writingBytes)
+        guard Share.ninth.admits(Self.counted(bytes), held: 0, free: free) else {
             counters.rejected += 1
             return .inAll
         }
