@@ -145,6 +145,8 @@ final class PushReader: Sendable {
                 if own.failure == nil { proceed(feed, open, &own, &group) }
             }
         }
+        // What was answered since the last tick is not pushed again after an orderly restart.
+        store(&own)
         if let failure = own.failure { throw failure }
     }
 
@@ -234,7 +236,7 @@ final class PushReader: Sendable {
     /// How often what was set aside is looked at.
     private static let tickMilliseconds = 500
 
-    /// The first share after a position; nil: there is none.
+    /// The first share after a position; nil if there is none.
     private static func item(after cursor: String, _ open: Open) async -> FeedItem? {
         guard let feed = try? await open(cursor) else { return nil }
         defer { feed.close() }
