@@ -39,9 +39,9 @@ package struct Messaging: Scenario {
         report.set("messages waiting", waiting)
         let names = load.names
         let empty = bench.sample()
-        // Of strangers, a box holds half of 100.
+        // Of one stranger, a box holds a quarter of 100.
         try send("messages that wait", waiting, load) { [accounts] number, bytes in
-            bytes.appendSend(to: accounts + number / 50, bodyBytes: 10, names)
+            bytes.appendSend(to: accounts + number / 20, bodyBytes: 10, names)
         }
         if waiting > 0 {
             report.addBytes("memory", from: empty, to: bench.sample(), per: waiting)
