@@ -2,8 +2,8 @@
 ///
 /// An account has one at a time, so that what is checked when it is requested is still true when it
 /// is applied. So has a pair of accounts, for changes of their relationship, and a push address,
-/// which may go from one device to another: the other side may make other changes meanwhile. Only accounts with a change in flight use memory here. Everything
-/// is O(1).
+/// which may go from one device to another: the other side may make other changes meanwhile. Only
+/// accounts with a change in flight use memory here. Everything is O(1).
 struct ChangesInFlight {
     /// By the number of the ticket. The change that is being applied is no longer here.
     private var changes: [UInt64: PendingChange] = [:]

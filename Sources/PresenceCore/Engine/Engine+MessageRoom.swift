@@ -91,7 +91,7 @@ extension Engine {
         }
     }
 
-    /// Rejects what is beyond the share of an account of the bytes of all. Its size is not told: it
+    /// Rejects what is beyond the share of an account of the bytes of all. Its size is not said: it
     /// would show when others take their messages.
     private mutating func checkShare(
         of sender: AccountHandle, _ bytes: Int, free: Int

@@ -174,7 +174,7 @@ extension Engine {
     /// Counts a message for those recipients that the sender is a stranger to, or rejects it if
     /// strangers write to one of them too often. The last check: what is rejected is not counted.
     ///
-    /// The limit is of all strangers together, who have shares of it, and holds also if the
+    /// The limit is of all strangers together, with a share for each, and holds also if the
     /// recipient takes at once.
     private mutating func spendOfStrangers(
         _ sender: AccountHandle, on recipients: [PendingSend.Recipient], at now: Mono,

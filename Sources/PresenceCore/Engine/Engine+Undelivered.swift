@@ -94,8 +94,8 @@ extension Engine {
 
     // MARK: Handing over
 
-    /// Why a new message is handed over at once; nil: a session may take it, or one whose connection
-    /// was lost may return and take it.
+    /// Why a new message is handed over at once; nil: a session may take it, or one whose
+    /// connection was lost may return and take it.
     func reasonForHandOver(
         to account: AccountHandle, _ target: MessageTarget
     ) -> UndeliveredReason? {

@@ -110,8 +110,8 @@ extension DeviceTable {
 }
 
 extension [DeviceAddress] {
-    /// At most so many of these, which are sorted: first one of each account, then a second one of
-    /// those that have two, and so on; in their order.
+    /// At most this number of these, which are sorted: first one of each account, then a second one
+    /// of those that have two, and so on; in their order.
     fileprivate func leastPerAccount(_ countMax: Int) -> [DeviceAddress] {
         guard count > countMax else { return self }
         var rank = 0

@@ -104,8 +104,8 @@ struct DeviceTable: ~Copyable {
         return candidates.prefix(count).map { devices[$0].name }
     }
 
-    /// The other device that has a push address which leads to the same place; nil: there is none.
-    /// O(bytes of the address).
+    /// The other device that has a push address which leads to the same place; nil if there is
+    /// none. O(bytes of the address).
     func owner(
         of address: [UInt8], besides device: [UInt8], of account: AccountHandle
     ) -> DeviceAddress? {

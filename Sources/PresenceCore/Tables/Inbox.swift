@@ -147,7 +147,7 @@ struct Inbox {
     }
 }
 
-/// Sums over messages, as they are counted anew to check those that are kept.
+/// Sums over messages, as they are counted again to check those that are kept.
 struct MessageSums {
     private(set) var parts = MessageParts()
     /// By sender, of accounts.

@@ -1,11 +1,12 @@
 /// A token bucket that several parties share: see `Share`.
 ///
 /// A party holds the tokens that it has taken until the bucket has refilled by as much; what the
-/// bucket refills by is given back to all in proportion to what they hold. So the parties never hold
-/// more than is missing, a party that is alone gets the whole rate, and of many each gets its part.
+/// bucket refills by is given back to all in proportion to what they hold. So the parties never
+/// hold more than is missing, a party that is alone gets the whole rate, and of many each gets its
+/// part.
 /// Rejected: a bucket of its own for each party. If it refills at the rate of the shared one, a few
 /// parties at that rate keep the shared one empty while they seem to hold nothing; if it refills
-/// more slowly, a party that is alone does not get what nobody else uses.
+/// more slowly, a party that is alone does not get what no other uses.
 struct SharedBucket<Party: Hashable>: RefillingBucket {
     private struct Holding {
         let party: Party
@@ -85,7 +86,7 @@ struct SharedBucket<Party: Hashable>: RefillingBucket {
     func checkInvariants() {
         var sum: UInt64 = 0
         for holding in holdings { sum += holding.held }
-        precondition(sum <= settled, "tokens that nobody has taken")
+        precondition(sum <= settled, "tokens that no party has taken")
     }
 }
 

@@ -247,7 +247,7 @@ public struct MessageStats: Hashable, Sendable {
     public var passedOver = 0
     /// What waits of accounts, in bytes, with what is being stored.
     public var bytesOfAccounts = 0
-    /// What waits of strangers to the recipients, and of app servers by labels, likewise.
+    /// What waits of strangers to the recipients, and of app servers by labels; the same.
     public var bytesOfStrangers = 0
     /// Requests to send that were rejected because a share was used up.
     public var rejectedOfShare: [MessageShare: Int] = [:]
