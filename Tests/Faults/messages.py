@@ -197,8 +197,8 @@ def loop_stalled_messages():
             silent = [client for client in readers if not answers(client, 0.3)]
             require(len(silent) == 2, "%d of 6 readers are not answered", len(silent))
             zs = next(client for client in senders if answers(client, 0.3))
-            # More than a session is sent at once.
-            sent = {client: [post(zs, client.account, "x" * 4000) for _ in range(30)]
+            # More than a session is sent at once, and no more than one stranger may leave.
+            sent = {client: [post(zs, client.account, "x" * 4000) for _ in range(25)]
                     for client in readers}
             for client in readers:
                 if client not in silent:

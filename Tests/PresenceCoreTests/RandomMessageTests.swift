@@ -200,8 +200,13 @@ private final class RandomMessages {
     }
 
     private func discard() {
+        // The order of its commit and those of sends is a matter of the simulator.
+        while !pending.isEmpty { settle() }
+        while world.isHandOverNext { world.commit() }
+        check("before a discard")
         let account = pick(names)
         world.discard(world.appServer(), account)
+        world.commit()
         for body in written.keys { written[body]?.done.insert(account) }
         owed[account] = nil
     }

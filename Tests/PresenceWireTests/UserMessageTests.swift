@@ -240,8 +240,8 @@ import Testing
             (
                 .inboxFull, 100, 419,
                 "There is no room for the message at the accounts in `failed`; 100 messages may "
-                    + "wait for each: three quarters of accounts, and half of accounts unrelated to "
-                    + "it, which share it."
+                    + "wait for each: three quarters of accounts, and half of accounts unrelated "
+                    + "to it, which share it."
             ),
         ] as [(Rejection.Reason, Int?, Int, String)])
     func `recipients are rejected by name`(

@@ -43,8 +43,8 @@ final class DeviceLedger {
     /// Requests that are not answered yet, in order, and those that will never be.
     private var pending: [String: [JSON]] = [:]
     private var lost: [String: [JSON]] = [:]
-    /// By push address: the devices that were to have it since the last quiet time. It may have been
-    /// taken from others.
+    /// By push address: the devices that were to have it since the last quiet time. It may have
+    /// been taken from others.
     private var claims: [String: Set<String>] = [:]
     /// The accounts that the service may have forgotten, with their devices.
     private var forgettable: Set<String> = []

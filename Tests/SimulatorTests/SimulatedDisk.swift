@@ -146,10 +146,7 @@ final class SimulatedDisk: Persistence {
         case .removeCard(let account):
             durable.cards[Key(account: account)] = nil
         case .putDevice(let row, let owner):
-            for row in [row, owner].compactMap(\.self) {
-                let isEmpty = row.alias.isEmpty && row.tags.isEmpty && row.pushAddress.isEmpty
-                durable.devices[Key(account: row.account, other: row.device)] = isEmpty ? nil : row
-            }
+            for row in [row, owner].compactMap(\.self) { put(row) }
         case .removeDevice(let account, let device):
             durable.devices[Key(account: account, other: device)] = nil
         case .putMessage(let content, let recipients):
@@ -170,6 +167,11 @@ final class SimulatedDisk: Persistence {
         case .removeExpired(let before):
             removeExpired(before)
         }
+    }
+
+    private func put(_ row: DeviceRow) {
+        let isEmpty = row.alias.isEmpty && row.tags.isEmpty && row.pushAddress.isEmpty
+        durable.devices[Key(account: row.account, other: row.device)] = isEmpty ? nil : row
     }
 
     private func handOver(_ row: HandOverRow) {

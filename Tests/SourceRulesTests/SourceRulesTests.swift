@@ -61,8 +61,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "Task {", "Task.detached", "Task.sleep", "Task.immediate", ".global(", ".singleton",
-        "defaultEventLoopGroup", "attributes: .concurrent",
+        // A child task of a group runs where its parent does.
+        " Task {", "(Task {", "Task.detached", "Task.sleep", "Task.immediate", ".global(",
+        ".singleton", "defaultEventLoopGroup", "attributes: .concurrent",
     ])
     func `nothing runs on the shared pool of the runtime`(text: String) {
         // It ends the process when descriptors run out, as Sources/TaskLoops says.

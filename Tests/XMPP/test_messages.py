@@ -60,25 +60,25 @@ class Messages(Served, unittest.TestCase):
 
     def test_a_chat_state_does_not_overtake_texts_that_wait(self):
         """Those that do not fit in the window are sent when there is room."""
-        vic, wim = self.stream("vic"), self.stream("wim")
-        self.heard(wim, "here")
+        ved, wex = self.stream("ved"), self.stream("wex")
+        self.heard(wex, "here")
         state = ("<message to='%s' type='chat'><composing id='%s' "
                  "xmlns='http://jabber.org/protocol/chatstates'/>%s</message>")
         for number in range(3):
-            vic.send("<message to='wim@localhost' type='chat'><body>%d%s</body></message>"
+            ved.send("<message to='wex@localhost' type='chat'><body>%d%s</body></message>"
                      % (number, "x" * 40_000))
-        vic.send(state % ("wim@localhost", "c1", "") + state % ("wim@localhost/d1", "c2", ""))
+        ved.send(state % ("wex@localhost", "c1", "") + state % ("wex@localhost/d1", "c2", ""))
         unseen = "<body>unseen</body><no-store xmlns='urn:xmpp:hints'/>"
-        vic.send(state % ("wim@localhost/d1", "c3", unseen))
-        self.assertIn("<policy-violation ", self.heard(vic, "sent"))
-        said = self.take(wim) + self.take(wim)
+        ved.send(state % ("wex@localhost/d1", "c3", unseen))
+        self.assertIn("<policy-violation ", self.heard(ved, "sent"))
+        said = self.take(wex) + self.take(wex)
         while "<body>2" not in said:
-            said += self.take(wim)
+            said += self.take(wex)
         self.assertNotIn("<composing", said)
         # Its answer was carried out: it is not behind any more.
-        self.heard(wim, "free")
-        vic.send(state % ("wim@localhost/d1", "c4", ""))
-        wim.until("id='c4'/></message>")
+        self.heard(wex, "free")
+        ved.send(state % ("wex@localhost/d1", "c4", ""))
+        wex.until("id='c4'/></message>")
 
     def test_what_is_sent_later_does_not_overtake_a_text(self):
         """RFC 6120, section 10.1: a text is stored first, and still comes first."""
@@ -310,40 +310,40 @@ class Messages(Served, unittest.TestCase):
 
     def test_copies_of_what_native_devices_send(self):
         enable = "<iq type='set' id='c'><enable xmlns='urn:xmpp:carbons:2'/></iq>"
-        pam, deaf = self.stream("pam", enable), Stream(self.service.xmpp_port)
+        xia, deaf = self.stream("xia", enable), Stream(self.service.xmpp_port)
         self.addCleanup(deaf.close)
-        deaf.login("pam", "d2")
-        for each in (pam, deaf):
+        deaf.login("xia", "d2")
+        for each in (xia, deaf):
             self.heard(each, "here")
-        phone = self.service.login("pam", "phone")
+        phone = self.service.login("xia", "phone")
         self.addCleanup(phone.close)
-        sent = phone.ok("send", {"accounts": ["quo"], "body": "<x>", "ref": "n1"})
-        said = pam.until("</message></forwarded></sent></message>")
-        self.assertIn("<message xmlns='jabber:client' from='pam@localhost/phone' "
-                      "to='quo@localhost' id='n1' type='chat'><body>&lt;x&gt;</body>", said)
+        sent = phone.ok("send", {"accounts": ["xan"], "body": "<x>", "ref": "n1"})
+        said = xia.until("</message></forwarded></sent></message>")
+        self.assertIn("<message xmlns='jabber:client' from='xia@localhost/phone' "
+                      "to='xan@localhost' id='n1' type='chat'><body>&lt;x&gt;</body>", said)
         # One copy for each recipient, and none of what it is sent itself.
-        phone.ok("send", {"accounts": ["quo", "pam", "ray"], "body": "y"})
-        said = pam.until("to='ray@localhost'")
-        self.assertEqual(re.findall("jabber:client' from='pam@localhost/phone' to='([a-z]*)", said),
-                         ["quo", "ray"])
-        phone.ok("send", {"accounts": ["ray"], "body": "z", "device": "tv"})
-        pam.until("to='ray@localhost/tv'")
+        phone.ok("send", {"accounts": ["xan", "xia", "xul"], "body": "y"})
+        said = xia.until("to='xul@localhost'")
+        self.assertEqual(re.findall("jabber:client' from='xia@localhost/phone' to='([a-z]*)", said),
+                         ["xan", "xul"])
+        phone.ok("send", {"accounts": ["xul"], "body": "z", "device": "tv"})
+        xia.until("to='xul@localhost/tv'")
         # To one of its own devices.
-        phone.ok("send", {"accounts": ["pam"], "body": "own", "device": "d2"})
-        pam.until("to='pam@localhost/d2'")
+        phone.ok("send", {"accounts": ["xia"], "body": "own", "device": "d2"})
+        xia.until("to='xia@localhost/d2'")
         app = self.service.server()
         self.addCleanup(app.close)
-        app.ok("send", {"account": "pam", "accounts": ["quo"], "body": "for it"})
-        self.assertIn("from='pam@localhost' to='quo@localhost'", pam.until("for it"))
+        app.ok("send", {"account": "xia", "accounts": ["xan"], "body": "for it"})
+        self.assertIn("from='xia@localhost' to='xan@localhost'", xia.until("for it"))
         self.assertNotIn("<sent ", self.heard(deaf, "end"))
-        self.assertNotIn("d2'><sent ", self.heard(pam, "end"))
+        self.assertNotIn("d2'><sent ", self.heard(xia, "end"))
 
     def test_private_ones_are_not_copied_for_native_devices(self):
-        sue = self.stream("sue", "")
-        phone = self.service.login("sue", "phone", messages={"sent": True})
+        yan = self.stream("yan", "")
+        phone = self.service.login("yan", "phone", messages={"sent": True})
         self.addCleanup(phone.close)
         for ref, more in (("p1", "<private xmlns='urn:xmpp:carbons:2'/>"), ("p2", "")):
-            self.write(sue, "tim@localhost", ref, TEXT, more)
+            self.write(yan, "yul@localhost", ref, TEXT, more)
         self.assertEqual(phone.note("sent")["params"]["sent"][0]["stanzaId"], "p2")
 
     def test_one_for_its_device_needs_no_presence(self):
