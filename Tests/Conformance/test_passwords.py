@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 
 from passwords import PasswordCase, app_server
 from test_tokens import SECRET, token
@@ -119,6 +120,28 @@ class Passwords(PasswordCase):
         self.assertGreater(got["error"]["data"]["retryAfter"], 0)
         self.assertIn("logins rejected: too many wrong passwords from an address address=127.0.0.1",
                       service.log_text())
+
+    def test_guesses_at_once_say_as_little_as_one_after_the_other(self):
+        """258 in progress were all answered, and the address had to wait for 248 s."""
+        service, server = self.with_passwords()
+        server.ok("setPassword", {"account": "amy", "password": "pencil"})
+        guessers = [self.keep(service.connect()) for _ in range(150)]
+        begun = time.monotonic()
+        requests = [
+            guesser.post("login", {"account": "amy", "device": "d%d" % n,
+                                   "password": "pencil" if n % 10 == 9 else "guess %d" % n})
+            for n, guesser in enumerate(guessers)]
+        answers = [guesser.answer(request) for guesser, request in zip(guessers, requests)]
+        took = time.monotonic() - begun
+        wrong = [answer for answer in answers if "error" in answer]
+        reasons = [answer["error"]["data"]["reason"] for answer in wrong]
+        # A right one is told so only where a wrong one would have been.
+        self.assertLessEqual(reasons.count("invalid_password"), 11 + took)
+        late = [answer["error"]["data"]["retryAfter"] for answer, reason in zip(wrong, reasons)
+                if reason == "rate_limited"]
+        self.assertEqual(len(late) + reasons.count("invalid_password"), len(wrong))
+        self.assertGreater(len(late), 0)
+        self.assertLessEqual(max(late), 10)
 
     def test_a_service_without_a_way_to_set_them_warns(self):
         warning = "auth is password, and no password can be set"

@@ -35,10 +35,27 @@ import Testing
         #expect(failed.wait(of: network, pace, at: mono(1_000)) == 9_600)
         #expect(failed.wait(of: network, pace, at: mono(1_009.4)) == 200)
         #expect(failed.wait(of: network, pace, at: mono(1_009.7)) == nil)
-        // At most an hour.
+        // At most ten seconds, however many there were.
         for _ in 0..<10_000 { failed.charge(10, to: network, pace, at: mono(2_000)) }
-        #expect(failed.wait(of: network, pace, at: mono(5_500)) != nil)
-        #expect(failed.wait(of: network, pace, at: mono(5_700)) == nil)
+        #expect(failed.wait(of: network, pace, at: mono(2_000)) == 10_000)
+        #expect(failed.wait(of: network, pace, at: mono(2_010)) == nil)
+    }
+
+    @Test func `leave the networks of others as they are, however many fail once`() {
+        var failed = NetworkBuckets(seed: 7)
+        let guesser = ClientNetwork(address: [192, 0, 2, 1])
+        for _ in 0..<100 { failed.charge(10, to: guesser, pace, at: mono(1_000)) }
+        // 200,000 networks for 8,192 places: each forgets another that owes as little as it does.
+        for number in 0..<200_000 {
+            let bytes = [10, UInt8(number >> 16), UInt8(number >> 8 & 255), UInt8(number & 255)]
+            let isTaken = failed.take(ClientNetwork(address: bytes), pace, at: mono(1_000))
+            #expect(isTaken)
+        }
+        #expect(failed.wait(of: guesser, pace, at: mono(1_000)) != nil)
+        for number in 0..<200 {
+            let other = ClientNetwork(address: [198, 51, 100, UInt8(number)])
+            #expect(failed.wait(of: other, pace, at: mono(1_000)) == nil)
+        }
     }
 
     @Test func `leave one guess of a password a second`() {

@@ -49,7 +49,7 @@ import Testing
         #expect(!tasks.proofs.isVoid(connections[0]))
     }
 
-    @Test func `of one network are a quarter of all`() throws {
+    @Test func `of one network are at most as many as it leaves to others`() throws {
         var tasks = PasswordTasks(seed: 7)
         var limits = AdmissionLimits()
         limits.tokensMax = 8
@@ -60,13 +60,39 @@ import Testing
             task.origin.network = one
             return tasks.begin(task)
         }
-        let numbers = [begin(1), begin(2)]
+        let numbers = [begin(1), begin(2), begin(3), begin(4)]
         #expect(!tasks.hasRoom(for: one, limits))
         #expect(tasks.hasRoom(for: other, limits))
         #expect(tasks.hasRoom(for: nil, limits))
         _ = tasks.end(try #require(numbers[0]))
         #expect(tasks.hasRoom(for: one, limits))
     }
+
+    @Test func `are compared for a network as often at once as they may be wrong`() {
+        var comparisons = PasswordComparisons()
+        let one = ClientNetwork(address: [192, 0, 2, 1])
+        let other = ClientNetwork(address: [192, 0, 2, 2])
+        func next(_ network: ClientNetwork?, _ countMax: Int) -> UInt64? {
+            comparisons.next(of: network, countMax: countMax)?.number
+        }
+        for number in 1...4 {
+            comparisons.add(
+                PasswordWork(number: UInt64(number), kind: .compare(typed: [], decoy)), of: one)
+        }
+        comparisons.add(PasswordWork(number: 5, kind: .compare(typed: [], decoy)), of: other)
+        #expect([next(one, 2), next(one, 2), next(one, 2)] == [1, 2, nil])
+        #expect(next(other, 1) == 5)
+        comparisons.end(of: one)
+        #expect([next(one, 2), next(one, 2)] == [3, nil])
+        comparisons.end(of: one)
+        comparisons.end(of: one)
+        #expect([next(one, 1), next(one, 1)] == [4, nil])
+        comparisons.end(of: one)
+        comparisons.end(of: other)
+        #expect(comparisons.networkCount == 0)
+    }
+
+    private var decoy: StoredKeys { StoredKeys(decoyFor: [97], secret: [1]) }
 
     @Test func `of a connection that has ended give their account back`() throws {
         var tasks = PasswordTasks(seed: 7)

@@ -2,7 +2,10 @@
 
 import asyncio
 import base64
+import hashlib
+import hmac
 import os
+import time
 import unittest
 
 import aioxmpp
@@ -92,15 +95,39 @@ class ByHand(WithPasswords, unittest.TestCase):
         self.assertEqual(places, sorted(places))
         self.assertNotIn("register", features)
 
-    def challenge(self, name):
-        """What is asked of a client of SCRAM with this name, but for the nonce."""
+    def begin(self, name):
+        """A stream that has begun SCRAM with this name, and what it is told."""
         stream, _ = self.opened()
         first = base64_of("n,,n=%s,r=0123456789" % name)
         stream.send("<auth xmlns='%s' mechanism='SCRAM-SHA-256'>%s</auth>" % (SASL, first))
-        text = stream.until("</challenge>")
-        text = base64.b64decode(text[text.index(">") + 1:text.index("</challenge>")]).decode()
+        said = stream.until("</") + stream.until(">")
+        if not said.endswith("</challenge>"):
+            return stream, said
+        text = base64.b64decode(said[said.index(">") + 1:said.index("</challenge>")]).decode()
         self.assertTrue(text.startswith("r=0123456789"), text)
+        return stream, text
+
+    def challenge(self, name):
+        """What is asked of a client of SCRAM with this name, but for the nonce."""
+        stream, text = self.begin(name)
         return stream, text[text.index(",s="):]
+
+    def prove(self, name, password):
+        """What is said to a proof of this password."""
+        stream, asked = self.begin(name)
+        if asked.startswith("<"):
+            return asked
+        nonce, salt, rounds = (part[2:] for part in asked.split(","))
+        salted = hashlib.pbkdf2_hmac(
+            "sha256", password.encode(), base64.b64decode(salt), int(rounds))
+        key = hmac.digest(salted, b"Client Key", "sha256")
+        final = "c=biws,r=" + nonce
+        message = ",".join(("n=%s,r=0123456789" % name, asked, final)).encode()
+        signature = hmac.digest(hashlib.sha256(key).digest(), message, "sha256")
+        proof = bytes(a ^ b for a, b in zip(key, signature))
+        stream.send("<response xmlns='%s'>%s</response>" % (
+            SASL, base64_of(final + ",p=" + base64.b64encode(proof).decode())))
+        return stream.until("</") + stream.until(">")
 
     def test_a_name_that_is_not_there_looks_the_same(self):
         real, decoy = self.challenge("amy")[1], self.challenge("nobody")[1]
@@ -160,6 +187,26 @@ class ByHand(WithPasswords, unittest.TestCase):
                 break
             self.assertIn("<not-authorized/></failure>", said)
         self.assertIn("<text xml:lang='en'>Retry after 1 s.</text></failure>", said)
+
+    def test_proofs_have_to_wait_right_or_wrong(self):
+        """A proof by SCRAM costs nothing to check, and says as much as a password."""
+        server = app_server(self.plain)
+        self.addCleanup(server.close)
+        server.ok("setPassword", {"account": "gus", "password": "pencil"})
+        begun, rights = time.monotonic(), 0
+        for number in range(200):
+            said = self.prove("gus", "guess %d" % number)
+            if "<temporary-auth-failure/>" in said:
+                said = self.prove("gus", "pencil")
+                if "<temporary-auth-failure/>" in said:
+                    break
+                # A slow machine has waited long enough.
+                self.assertIn("</success>", said)
+                rights += 1
+            else:
+                self.assertIn("<not-authorized/></failure>", said)
+        self.assertIn("<temporary-auth-failure/>", said)
+        self.assertLessEqual(number - rights, 11 + time.monotonic() - begun)
 
     def test_registration_is_off(self):
         stream, _ = self.opened()

@@ -60,10 +60,6 @@ extension EngineHost {
             attempt(task.connection) { host throws(Rejection) in
                 try host.changePassword(task, at: now)
             }
-        case .authenticated(let account):
-            noteAuthenticated(account, at: now.mono)
-        case .loginFailed(let network):
-            noteFailedPassword(of: network, at: now.mono)
         case .bind(let connection, let login):
             attempt(connection) { host throws(Rejection) in
                 try host.bind(login, of: connection, at: now)

@@ -98,9 +98,18 @@ extension EngineHost {
     }
 
     /// Notes that a password was wrong. It counts as ten tokens, and what is missing is owed:
-    /// passwords can be guessed, and many guesses may have been in progress.
+    /// passwords can be guessed.
     mutating func noteFailedPassword(of network: ClientNetwork?, at now: Mono) {
         failedLogins.charge(
-            10, to: network, configuration.admission.failedLoginPace, at: now)
+            Self.tokensOfPassword, to: network, configuration.admission.failedLoginPace, at: now)
     }
+
+    /// How many passwords of a network may be wrong until it has to wait; at least one.
+    func guessesLeft(of network: ClientNetwork?, at now: Mono) -> Int {
+        guard let network, let pace = configuration.admission.failedLoginPace else { return .max }
+        let tokens = failedLogins.tokensLeft(of: network, pace, at: now)
+        return max(1, tokens / Self.tokensOfPassword)
+    }
+
+    private static var tokensOfPassword: Int { 10 }
 }

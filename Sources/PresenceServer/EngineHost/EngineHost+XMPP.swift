@@ -1,4 +1,5 @@
 import Containers
+import Passwords
 import PresenceCore
 import PresenceWire
 import PresenceXMPP
@@ -17,6 +18,8 @@ struct XMPPAuthentication: Sendable {
         case secret([UInt8])
         /// By SCRAM, for which it is sent a challenge.
         case challenge
+        /// By SCRAM, whose last message it has sent.
+        case scram(ScramHash, isRight: Bool)
     }
 }
 
@@ -72,6 +75,11 @@ extension EngineHost {
     /// Has an XMPP client prove that it is an account. It begins no session: that is `bind`.
     mutating func authenticate(_ login: XMPPAuthentication, at now: Moment) throws(Rejection) {
         try checkServing()
+        if case .scram(let hash, let isRight) = login.proof {
+            // As those of a password: a proof costs nothing to check, and says as much.
+            try answerGuess(isRight, from: login.origin, at: now.mono)
+            return authenticated(login.connection, as: login.account, .proof(hash), at: now.mono)
+        }
         if let pace = configuration.engine.loginPace,
             let wait = authentications.wait(of: login.account, pace, at: now.mono)
         {
@@ -80,7 +88,7 @@ extension EngineHost {
         let purpose = TokenRequest.Purpose.authentication(account: login.account)
         let goal: PasswordTask.Goal
         switch login.proof {
-        case .challenge: goal = .challenge
+        case .challenge, .scram: goal = .challenge
         case .secret where configuration.access == .open:
             return authenticated(login.connection, as: login.account, .claimed, at: now.mono)
         case .secret(let secret):

@@ -290,7 +290,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     mutating func report(_ outcomes: [ReadOutcome], at now: Moment) {
         for outcome in outcomes {
             switch outcome.result {
-            case .credential(let row): reportKeys(row, of: outcome.token)
+            case .credential(let row): reportKeys(row, of: outcome.token, at: now)
             case .card(let content): reportCard(content, of: outcome.token)
             case .messages(let rows):
                 reportMessages(rows, for: ConnectionID(token: outcome.token), at: now)

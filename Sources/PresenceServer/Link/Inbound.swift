@@ -83,10 +83,6 @@ enum InboundItem: Sendable {
     indirect case authenticate(XMPPAuthentication)
     /// An XMPP client registers an account, or changes the password of its account.
     indirect case changePassword(PasswordTask)
-    /// A client of SCRAM has proved to know the password of an account.
-    case authenticated([UInt8])
-    /// A client of SCRAM has not proved to know a password.
-    case loginFailed(ClientNetwork?)
     /// An XMPP client that is authenticated begins a session.
     indirect case bind(ConnectionID, Login)
     /// An XMPP client reads or replaces a card.

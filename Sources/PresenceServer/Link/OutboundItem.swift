@@ -182,6 +182,8 @@ enum CredentialAnswer: Sendable {
     case password
     /// The keys of the account, or decoys.
     case keys(StoredKeys)
+    /// The proof by SCRAM is right.
+    case proof(ScramHash)
     /// The account is registered.
     case registered
     /// The account has a password already.

@@ -14,8 +14,6 @@ public enum StreamInput {
     case startTLS
     /// Who is this? The stream reads nothing until it is answered.
     case authenticate(Authentication)
-    /// The client has proved by SCRAM that it knows the password of its account. Call again.
-    case authenticated(ScramHash)
     /// An authentication has failed; the output says why. If that was the last chance, the stream
     /// was closed with the error, as by `error`; else call again.
     case denied(SASLFailure, StreamError?)
@@ -44,6 +42,9 @@ public enum Authentication: Hashable, Sendable {
     case password(account: [UInt8], secret: [UInt8])
     /// The keys of the account, or decoys; `challenge(with:)`, or `reject(_:)` if none can be read.
     case keys(account: [UInt8])
+    /// The proof of a client of SCRAM, which is right or not. Whether it is told so is decided
+    /// elsewhere: `authenticated()` or `reject(_:)`.
+    case proof(account: [UInt8], ScramHash, isRight: Bool)
 }
 
 extension Authentication: CustomStringConvertible {
@@ -52,6 +53,7 @@ extension Authentication: CustomStringConvertible {
         switch self {
         case .password: "password"
         case .keys: "keys"
+        case .proof: "proof"
         }
     }
 }

@@ -33,11 +33,16 @@ extension XMPPStream {
         switch state {
         case .initialResponse(let mechanism): return begin(mechanism, data)
         case .challenge(let challenge, let account):
+            let final: [UInt8]?
             do throws(SASLError) {
-                let final = try challenge.verify(data)
-                succeed(account, final)
-                return .authenticated(challenge.hash)
-            } catch { return rejectOnce(SASLFailure(error)) }
+                final = try challenge.verify(data)
+            } catch {
+                guard error == .notAuthorized else { return rejectOnce(SASLFailure(error)) }
+                final = nil
+            }
+            pending = .proof(account: account, final: final)
+            return .authenticate(
+                .proof(account: account, challenge.hash, isRight: final != nil))
         default: return rejectOnce(.malformedRequest)
         }
     }
@@ -102,10 +107,13 @@ extension XMPPStream {
 
     // MARK: - Answers
 
-    /// The password or token is that of the account.
+    /// The password or token is that of the account, or a right proof is accepted.
     public mutating func authenticated() {
-        guard case .password(let account) = pending else { return }
-        succeed(account, [])
+        switch pending {
+        case .password(let account): succeed(account, [])
+        case .proof(let account, let final?): succeed(account, final)
+        default: return
+        }
     }
 
     /// The keys of the account; decoys if it has none.
@@ -122,7 +130,7 @@ extension XMPPStream {
     /// text is for people, and fixed but for numbers.
     public mutating func reject(_ failure: SASLFailure, _ text: String = "") -> StreamInput {
         switch pending {
-        case .password, .keys: return rejectOnce(failure, text)
+        case .password, .keys, .proof: return rejectOnce(failure, text)
         default: return .needMore
         }
     }

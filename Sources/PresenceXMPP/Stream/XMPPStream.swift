@@ -49,6 +49,8 @@ public struct XMPPStream: Sendable {
         // Questions.
         case password(account: [UInt8])
         case keys(ScramRequest, ScramHash, account: [UInt8])
+        /// The last message of SCRAM; nil: the proof is wrong.
+        case proof(account: [UInt8], final: [UInt8]?)
         case registration(id: [UInt8]?, Password.Remark?)
         case bind(id: [UInt8]?, device: [UInt8])
         /// `<proceed/>` was said: what arrives without encryption is dropped.
@@ -65,7 +67,7 @@ public struct XMPPStream: Sendable {
     public var awaitsAnswer: Bool {
         switch pending {
         case .nothing, .initialResponse, .challenge: false
-        case .password, .keys, .registration, .bind, .encryption: true
+        case .password, .keys, .proof, .registration, .bind, .encryption: true
         }
     }
 

@@ -147,6 +147,13 @@ struct StreamPeer {
                 log.append("error \(fault.condition.rawValue)")
                 isEnded = true
             }
+        case .proof(_, _, let isRight):
+            if isRight {
+                stream.authenticated()
+            } else if case .denied(_, let fault?) = stream.reject(.notAuthorized) {
+                log.append("error \(fault.condition.rawValue)")
+                isEnded = true
+            }
         case .keys(let name):
             let decoy = StoredKeys(decoyFor: name, secret: [1, 2, 3])
             stream.challenge(
@@ -170,7 +177,8 @@ struct StreamPeer {
         case .authenticate(.password(let name, let secret)):
             "password \(text(name)) \(text(secret))"
         case .authenticate(.keys(let name)): "keys \(text(name))"
-        case .authenticated(let hash): "authenticated \(hash)"
+        case .authenticate(.proof(let name, let hash, let isRight)):
+            "\(isRight ? "right" : "wrong") proof \(hash) of \(text(name))"
         case .denied(let failure, let fault):
             "denied \(failure.rawValue)" + (fault.map { " \($0.condition.rawValue)" } ?? "")
         case .register(let name, _): "register \(text(name))"

@@ -35,6 +35,7 @@ extension XMPPClient {
             self.term = term
             authenticated(.token, &clients)
         case (.authentication, .password): authenticated(.password, &clients)
+        case (.authentication, .proof(let hash)): authenticated(XMPPLogin(hash), &clients)
         case (.authentication, .keys(let keys)):
             var random = SystemRandomNumberGenerator()
             stream.challenge(with: keys, using: &random)
@@ -69,9 +70,6 @@ extension XMPPClient {
     /// An authentication has failed within the stream.
     func denied(_ failure: SASLFailure, _ error: StreamError?, _ clients: inout Clients) {
         clients.counters.saslFailures.count(failure)
-        if failure == .notAuthorized {
-            clients.inbound.append(.loginFailed(clients.origin(of: slot).network))
-        }
         if let error { endStream(after: error, &clients) }
     }
 
@@ -118,6 +116,7 @@ extension Authentication {
         switch self {
         case .password(let account, let secret): (account, .secret(secret))
         case .keys(let account): (account, .challenge)
+        case .proof(let account, let hash, let isRight): (account, .scram(hash, isRight: isRight))
         }
     }
 }

@@ -43,9 +43,6 @@ extension XMPPClient {
             clients.table.markDirty(slot)
         case .authenticate(let authentication):
             authenticate(authentication, &clients)
-        case .authenticated(let hash):
-            clients.counters.xmppLogins.count(XMPPLogin(hash))
-            clients.inbound.append(.authenticated(stream.account))
         case .denied(let failure, let error):
             denied(failure, error, &clients)
         case .register(let account, let password):

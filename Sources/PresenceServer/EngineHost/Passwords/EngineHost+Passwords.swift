@@ -20,12 +20,7 @@ extension EngineHost {
         try checkRoom(for: method, at: now)
         // Guessing must not pay: an address that has failed too often has to wait, even with the
         // right password.
-        if !task.goal.isChange,
-            let wait = failedLoginWait(of: task.origin.network, at: now.mono)
-        {
-            noteGuesses(from: task.origin)
-            throw .tooOften(waitMilliseconds: wait)
-        }
+        if !task.goal.isChange { try checkGuesses(from: task.origin, at: now.mono) }
         guard passwords.hasRoom(for: task.origin.network, configuration.admission) else {
             passwords.counters.rejected += 1
             throw transientRejection(.overloaded)
@@ -38,14 +33,6 @@ extension EngineHost {
             throw transientRejection(.overloaded)
         }
         store.submit(.credential(account: task.account), token: number)
-    }
-
-    private mutating func noteGuesses(from origin: ConnectionOrigin) {
-        passwords.counters.rejectedForGuesses += 1
-        logger.log(
-            .warning, "logins rejected: too many wrong passwords from an address",
-            times: passwords.counters.rejectedForGuesses,
-            metadata: ["address": "\(String(decoding: origin.address, as: UTF8.self))"])
     }
 
     /// Sets or removes the password of an account, for an app server.
@@ -75,32 +62,89 @@ extension EngineHost {
 
     /// Continues a task whose keys have been read.
     mutating func reportKeys(
-        _ row: ReadOutcome.Content<CredentialRow?>, of number: UInt64
+        _ row: ReadOutcome.Content<CredentialRow?>, of number: UInt64, at now: Moment
     ) {
         carryOut(number) { host throws(Rejection) in
-            try host.proceed(number, with: row)
+            try host.proceed(number, with: row, at: now)
         }
     }
 
     /// Continues tasks whose passwords have been compared or keys derived.
     mutating func report(_ results: [PasswordResult], at now: Moment) {
         for result in results {
-            note(result, at: now.mono)
+            let origin = passwords.running(result.number).task.origin
+            let rejection = note(result, from: origin, at: now.mono)
             carryOut(result.number) { host throws(Rejection) in
+                if let rejection { throw rejection }
                 try host.proceed(with: result, at: now)
             }
+            compareNext(of: origin.network, at: now.mono)
             sort(at: now)
         }
     }
 
     /// Counts a password that was compared, whether or not its connection still waits: guesses must
-    /// not become free by that they are given up.
-    private mutating func note(_ result: PasswordResult, at now: Mono) {
-        guard case .compared(let isPassword) = result.kind else { return }
+    /// not become free by that they are given up. Returns why its client is rejected, if it is.
+    private mutating func note(
+        _ result: PasswordResult, from origin: ConnectionOrigin, at now: Mono
+    ) -> Rejection? {
+        guard case .compared(let isPassword) = result.kind else { return nil }
         passwords.counters.compared += 1
-        guard !isPassword else { return }
-        passwords.counters.mismatched += 1
-        noteFailedPassword(of: passwords.running(result.number).task.origin.network, at: now)
+        if !isPassword { passwords.counters.mismatched += 1 }
+        passwords.comparisons.end(of: origin.network)
+        do throws(Rejection) {
+            try answerGuess(isPassword, from: origin, at: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Rejects a wrong password, and charges its address. While that has to wait, right and wrong
+    /// ones are rejected alike and nothing is charged: many guesses at once say no more than the
+    /// rate limit allows, neither by their answers nor by how long the address has to wait.
+    mutating func answerGuess(
+        _ isRight: Bool, from origin: ConnectionOrigin, at now: Mono
+    ) throws(Rejection) {
+        try checkGuesses(from: origin, at: now)
+        guard !isRight else { return }
+        noteFailedPassword(of: origin.network, at: now)
+        throw Rejection(CredentialError.password)
+    }
+
+    /// Rejects a guess from an address that has to wait.
+    private mutating func checkGuesses(
+        from origin: ConnectionOrigin, at now: Mono
+    ) throws(Rejection) {
+        guard let wait = failedLoginWait(of: origin.network, at: now) else { return }
+        passwords.counters.rejectedForGuesses += 1
+        logger.log(
+            .warning, "logins rejected: too many wrong passwords from an address",
+            times: passwords.counters.rejectedForGuesses,
+            metadata: ["address": "\(String(decoding: origin.address, as: UTF8.self))"])
+        throw .tooOften(waitMilliseconds: wait)
+    }
+
+    /// Has passwords compared that were typed at a network: no more at once than may be wrong. Of a
+    /// network that has to wait none is, and those that wait for their turn are rejected.
+    private mutating func compareNext(of network: ClientNetwork?, at now: Mono) {
+        while let work = passwords.comparisons.next(
+            of: network, countMax: guessesLeft(of: network, at: now))
+        {
+            let task = passwords.running(work.number).task
+            guard passwords.isAwaited(task) else {
+                passwords.comparisons.end(of: network)
+                _ = passwords.end(work.number)
+                continue
+            }
+            do throws(Rejection) {
+                try checkGuesses(from: task.origin, at: now)
+                passwords.thread?.submit(work)
+            } catch {
+                passwords.comparisons.end(of: network)
+                reject(work.number, error)
+            }
+        }
     }
 
     /// Takes a step of a task, unless no connection waits for it any more.
@@ -121,7 +165,7 @@ extension EngineHost {
     }
 
     private mutating func proceed(
-        _ number: UInt64, with content: ReadOutcome.Content<CredentialRow?>
+        _ number: UInt64, with content: ReadOutcome.Content<CredentialRow?>, at now: Moment
     ) throws(Rejection) {
         let task = passwords.running(number).task
         let row: CredentialRow?
@@ -133,7 +177,12 @@ extension EngineHost {
         }
         switch task.goal {
         case .logIn(let typed, _):
-            derive(.compare(typed: typed, keys(in: row, of: task)), number, hadKeys: row != nil)
+            let stored = keys(in: row, of: task)
+            passwords.enter(number, .deriving(hadKeys: row != nil))
+            passwords.comparisons.add(
+                PasswordWork(number: number, kind: .compare(typed: typed, stored)),
+                of: task.origin.network)
+            compareNext(of: task.origin.network, at: now.mono)
         case .challenge:
             answer(number, .keys(keys(in: row, of: task)))
         case .register(let password):
@@ -165,9 +214,10 @@ extension EngineHost {
             preconditionFailure("a password that was not to be compared")
         }
         switch (running.task.goal, result.kind) {
-        case (.logIn(_, let purpose), .compared(let isPassword)):
-            let isVoid = passwords.proofs.isVoid(running.task.connection)
-            guard isPassword, !isVoid else { throw Rejection(CredentialError.password) }
+        case (.logIn(_, let purpose), .compared):
+            guard !passwords.proofs.isVoid(running.task.connection) else {
+                throw Rejection(CredentialError.password)
+            }
             _ = passwords.end(result.number)
             logIn(running.task, purpose, at: now)
         case (.register, .derived(let keys)), (.set, .derived(let keys)):

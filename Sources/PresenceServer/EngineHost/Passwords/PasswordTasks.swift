@@ -19,6 +19,8 @@ struct PasswordTasks {
     /// The accounts whose stored keys are being changed, each by one task.
     private var accountsInChange: Set<[UInt8]> = []
     private var registrations: NetworkBuckets
+    /// Passwords that are compared, and those that wait for that.
+    var comparisons = PasswordComparisons()
     /// Connections that prove something by a password.
     var proofs = PasswordProofs()
 
@@ -68,12 +70,12 @@ struct PasswordTasks {
     /// Tasks in progress.
     var count: Int { tasks.count }
 
-    /// Whether one more may be begun. A network has a quarter of all, so that others get theirs.
+    /// Whether one more may be begun. A network has at most as many as it leaves to others, so that
+    /// several of them leave some, too.
     func hasRoom(for network: ClientNetwork?, _ limits: AdmissionLimits) -> Bool {
-        guard tasks.count < limits.tokensMax, let network else {
-            return tasks.count < limits.tokensMax
-        }
-        return countsByNetwork[network, default: 0] < max(1, limits.tokensMax / 4)
+        let free = limits.tokensMax - tasks.count
+        guard let network else { return free > 0 }
+        return countsByNetwork[network, default: 0] < free
     }
 
     /// The keys that an account without a password appears to have.
