@@ -6,7 +6,7 @@ public struct ConnectionsPerNetwork: ~Copyable {
     private var counts: [UInt32] = []
 
     /// What a connection has to leave when it ends: its network, or none.
-    public struct Entry: Equatable, Sendable {
+    public struct Entry: Hashable, Sendable {
         fileprivate var number: UInt32
 
         /// That of a connection that was not entered.

@@ -1,3 +1,5 @@
+import Connections
+import Containers
 import PresenceClient
 import Testing
 
@@ -5,16 +7,17 @@ import Testing
 
 @Suite struct `Large messages that are not complete` {
     private let free = LargeInputs.bytesFree
+    private let owner = LargeInputs.Owner.appServer
 
     @Test func `count while they use more than a small one`() {
         var inputs = LargeInputs()
-        inputs.note(1, bytes: free)
+        inputs.note(1, of: owner, bytes: free)
         #expect(inputs.count == 0 && inputs.bytes == 0)
-        inputs.note(1, bytes: free + 1)
-        inputs.note(2, bytes: free + 10)
-        inputs.note(1, bytes: free + 5)
+        inputs.note(1, of: owner, bytes: free + 1)
+        inputs.note(2, of: owner, bytes: free + 10)
+        inputs.note(1, of: owner, bytes: free + 5)
         #expect(inputs.count == 2 && inputs.bytes == 2 * free + 15)
-        inputs.note(2, bytes: 0)
+        inputs.note(2, of: owner, bytes: 0)
         inputs.remove(3)
         #expect(inputs.count == 1 && inputs.bytes == free + 5)
         inputs.checkInvariants()
@@ -23,24 +26,51 @@ import Testing
         inputs.checkInvariants()
     }
 
-    @Test func `end in the order in which they began, as long as there are several`() {
+    @Test func `end in the order in which they have grown, as long as there are several`() {
         var inputs = LargeInputs()
-        for slot in [5, 3, 4] { inputs.note(slot, bytes: free * 2) }
-        #expect(inputs.firstToEnd(bytesMax: free * 6) == nil)
-        // That one of them has grown since does not make it younger.
-        inputs.note(5, bytes: free * 3)
-        #expect(inputs.firstToEnd(bytesMax: free * 6) == 5)
-        inputs.remove(5)
-        #expect(inputs.firstToEnd(bytesMax: free * 3) == 3)
+        for slot in [5, 3, 4] { inputs.note(slot, of: owner, bytes: free * 2) }
+        #expect(inputs.nextToEnd(bytesMax: free * 6) == nil)
+        inputs.note(5, of: owner, bytes: free * 3)
+        #expect(inputs.nextToEnd(bytesMax: free * 6) == 3)
         inputs.remove(3)
-        #expect(inputs.firstToEnd(bytesMax: 0) == nil)
+        #expect(inputs.nextToEnd(bytesMax: free * 3) == 4)
+        inputs.remove(4)
+        #expect(inputs.nextToEnd(bytesMax: 0) == nil)
+        inputs.checkInvariants()
+    }
+
+    @Test func `end first where there are most, of a network and then of an account`() throws {
+        var inputs = LargeInputs()
+        var networks = ConnectionsPerNetwork(seed: 7)
+        var entries: [ConnectionsPerNetwork.Entry] = []
+        for last in [1, 2, 3] as [UInt8] {
+            let entry = networks.enter(ClientNetwork(address: [192, 0, 2, last]), max: nil)
+            entries.append(try #require(entry))
+        }
+        // An honest client, which is the slowest of all; an app server; a network with two
+        // accounts; and another one with two messages.
+        let begun: [(slot: Int, LargeInputs.Owner)] = [
+            (1, .client(entries[0], account: 1)), (2, .appServer),
+            (3, .client(entries[1], account: 2)), (4, .client(entries[1], account: 3)),
+            (5, .client(entries[1], account: 3)), (6, .client(entries[2], account: 4)),
+            (7, .client(entries[2], account: 4)),
+        ]
+        for (slot, owner) in begun { inputs.note(slot, of: owner, bytes: free * 2) }
+        var ended: [Int] = []
+        while let next = inputs.nextToEnd(bytesMax: 0) {
+            ended.append(next)
+            inputs.remove(next)
+            inputs.checkInvariants()
+        }
+        #expect(ended == [4, 6, 3, 1, 5, 7])
+        #expect(inputs.count == 1)
     }
 
     @Test func `have another period for each 64 KiB`() {
         var inputs = LargeInputs()
         let arrivals = [free, free + 1, free + 1, 2 * free, 2 * free + 1]
         let outcomes = arrivals.map { bytes in
-            inputs.note(1, bytes: bytes)
+            inputs.note(1, of: owner, bytes: bytes)
             return inputs.hasNextPeriod(1)
         }
         #expect(outcomes == [false, true, false, false, true])
@@ -110,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `end first come, first gone, when all of them use too much`() throws {
+    @Test func `end when all of them use too much, the one that waits longest first`() throws {
         try withService({ $0.connection.largeInputBytesMax = 300_000 }) { service in
             let server = try service.appServer()
             let slow = try (0..<3).map { try service.login("slow\($0)") }
@@ -128,6 +158,27 @@ import Testing
                 let answer = try #require(try client.nextMessage(withinMilliseconds: 60_000))
                 #expect(answer["result"]?["recipients"] == 1)
             }
+        }
+    }
+
+    @Test func `of one account end before the one of another that is slower`() throws {
+        try withService({ $0.connection.largeInputBytesMax = 300_000 }) { service in
+            let server = try service.appServer()
+            let honest = try service.login("honest")
+            try sendPart(honest, frame[..<80_000], all: 80_000, server)
+            var hostile: [Client] = []
+            for number in 1...8 {
+                hostile.append(try service.login("hostile", "d\(number)"))
+                try hostile[number - 1].sendRaw(Array(frame[..<80_000]))
+                try waitUntil("\(number) have arrived") {
+                    try sample("porchlight_large_inputs_ended_total", server) >= number - 2
+                        && sample("porchlight_large_input_bytes", server) == 80_000
+                            * min(number + 1, 3)
+                }
+            }
+            try honest.sendRaw(Array(frame[80_000...]))
+            let answer = try #require(try honest.nextMessage(withinMilliseconds: 60_000))
+            #expect(answer["result"]?["recipients"] == 1)
         }
     }
 

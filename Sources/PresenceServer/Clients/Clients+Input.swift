@@ -132,15 +132,22 @@ extension Clients {
         }
     }
 
-    /// Notes what an incomplete message uses. If large ones use too much in all, those that began
-    /// first are given up.
+    /// Notes what an incomplete message uses. If large ones use too much in all, some are given up.
     private mutating func watchSize(of slot: Int) {
-        largeInputs.note(slot, bytes: bytesBuffered(slot))
+        largeInputs.note(slot, of: inputOwner(slot), bytes: bytesBuffered(slot))
         let bytesMax = number.share(of: configuration.connection.largeInputBytesMax)
-        while let first = largeInputs.firstToEnd(bytesMax: bytesMax) {
+        while let next = largeInputs.nextToEnd(bytesMax: bytesMax) {
             counters.largeInputsEnded += 1
-            largeInputs.remove(first)
-            close(first, .overloaded)
+            largeInputs.remove(next)
+            close(next, .overloaded)
+        }
+    }
+
+    private func inputOwner(_ slot: Int) -> LargeInputs.Owner {
+        switch table.peer(of: slot) {
+        case .appServer: .appServer
+        case .client, .overLimit, .closedAtOnce:
+            .client(table.address(of: slot), account: accountHashes[slot])
         }
     }
 

@@ -29,6 +29,9 @@ struct Clients: ~Copyable {
     var table: ConnectionTable
     /// By slot: the protocol that a client speaks. The table knows none.
     var protocols: [ClientProtocol] = []
+    /// By slot: a hash of the account of a client, to count what is its; zero before the login.
+    /// Accounts may share one.
+    private(set) var accountHashes: [UInt32] = []
     /// What the engine host has not been handed yet.
     var inbound = Inbound()
     var decoder: RequestDecoder
@@ -114,11 +117,22 @@ struct Clients: ~Copyable {
 
     // MARK: Their beginning
 
+    /// Notes the account of a client that has logged in.
+    mutating func setAccount(of slot: Int, _ name: some Sequence<UInt8>) {
+        var hasher = Hasher()
+        for byte in name { hasher.combine(byte) }
+        accountHashes[slot] = UInt32(truncatingIfNeeded: hasher.finalize())
+    }
+
     /// Begins a connection, which is not read from yet.
     mutating func open(_ id: StreamID, on listener: ListenerKind) -> Int {
         let slot = table.open(id)
-        while protocols.count <= slot { protocols.append(.none) }
+        while protocols.count <= slot {
+            protocols.append(.none)
+            accountHashes.append(0)
+        }
         protocols[slot] = .undecided
+        accountHashes[slot] = 0
         counters.accepted += 1
         if listener.isXMPP { beginXMPP(slot, isEncrypted: listener.isEncrypted) }
         return slot

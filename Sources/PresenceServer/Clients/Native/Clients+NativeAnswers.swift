@@ -13,6 +13,9 @@ extension Clients {
         case .loggedIn(let login):
             counters.loginsOfClients += 1
             table.updateList(of: slot) { $0.beginList() }
+            let name = login.account
+            setAccount(
+                of: slot, effects.bytes[Int(name.start)..<Int(name.start + name.count)])
             beginServing(slot)
             if let term = login.term { limit(slot, to: term) }
         case .refreshed(let term):

@@ -52,6 +52,7 @@ extension XMPPClient {
             gapText: bareJID)
         flushStream(&clients)
         clients.table.updateList(of: slot) { $0.beginList() }
+        clients.setAccount(of: slot, stream.account)
         clients.beginServing(slot)
         if let term = login.term { clients.limit(slot, to: term) }
     }
