@@ -135,7 +135,7 @@ public struct ConnectionLimits: Sendable {
     /// of all such clients are treated as full.
     public var outboxBytesInAllMax = 512 << 20
     /// Bytes in all that clients may have sent of messages above 64 KiB which are not complete;
-    /// beyond, the connections of whoever has most end.
+    /// beyond, the connections of the network and account with most of them end.
     public var largeInputBytesMax = 64 << 20
     /// Bytes in the outbox of a client that has not taken what it was sent, answers and
     /// expiries included; one that has more is closed.

@@ -2,9 +2,9 @@ import Connections
 
 // Messages that have begun, are not complete, and are large. A message with a picture may arrive
 // over a slow line, so it must be waited for; but a client that begins many of them and completes
-// none would fill the memory. So those of whoever has begun the most are ended first: of a network,
-// within it of an account, and of these the one that has not grown for the longest time. A slow
-// client with one is ended only when all others have one.
+// none would fill the memory. So those of the network that has most are ended first, within it
+// those of the account that has most, and of these the one that has not grown for the longest
+// time. A slow client with one is ended only when all others have one.
 
 /// The large messages of clients that are not complete, by slot, with what they use.
 struct LargeInputs {

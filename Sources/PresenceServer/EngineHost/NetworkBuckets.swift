@@ -3,9 +3,10 @@ import PresenceCore
 
 /// A rate limit for each network.
 ///
-/// The size is fixed. A keyed hash gives each network a set of places, and none is shared: a network
-/// that needs one takes that of the network in its set which has least left to wait. So many
-/// networks neither make others wait, nor have what they owe forgotten but by those that owe more.
+/// The size is fixed. A keyed hash gives each network a set of places, and none is shared: a
+/// network that needs one takes that of the network in its set that has the least time to wait.
+/// However many networks there are, they do not make others wait, and what one owes is forgotten
+/// only for those that owe more.
 struct NetworkBuckets {
     private static let setCount = 512
     private static let placesPerSet = 16

@@ -42,7 +42,7 @@ public enum Authentication: Hashable, Sendable {
     case password(account: [UInt8], secret: [UInt8])
     /// The keys of the account, or decoys; `challenge(with:)`, or `reject(_:)` if none can be read.
     case keys(account: [UInt8])
-    /// The proof of a client of SCRAM, which is right or not. Whether it is told so is decided
+    /// The proof of a client of SCRAM, which is right or not. The answer is decided
     /// elsewhere: `authenticated()` or `reject(_:)`.
     case proof(account: [UInt8], ScramHash, isRight: Bool)
 }
