@@ -44,11 +44,11 @@ public final class Gateway: Sendable {
     }
 
     /// Calls a method; returns its `result`, as JSON. Its bytes count as in use until it is
-    /// released.
+    /// released; those for callers that may only read have half of the room.
     public func call(
-        _ call: MethodCall, _ form: ResultForm = .whole
+        _ call: MethodCall, _ form: ResultForm = .whole, isReadOnly: Bool = false
     ) async throws(InProcessError) -> ResultBytes {
-        switch try await response(to: call, form) {
+        switch try await response(to: call, form, isReadOnly: isReadOnly) {
         case .result(let bytes), .text(let bytes), .stats(_, let bytes): return bytes
         case .feed: preconditionFailure("a reader of the feed that has no owner")
         }
@@ -113,13 +113,13 @@ public final class Gateway: Sendable {
     }
 
     private func response(
-        to call: MethodCall, _ form: ResultForm
+        to call: MethodCall, _ form: ResultForm, isReadOnly: Bool = false
     ) async throws(InProcessError) -> InProcessResponse {
         let ticket = NIOLoopBoundBox.makeBoxSendingValue(Ticket.none, eventLoop: eventLoop)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 onLoop { [self] in
-                    begin(call, form, ticket) { continuation.resume(returning: $0) }
+                    begin(call, form, isReadOnly, ticket) { continuation.resume(returning: $0) }
                 }
             }
         } onCancel: {
@@ -160,14 +160,17 @@ public final class Gateway: Sendable {
     }
 
     private func begin(
-        _ call: MethodCall, _ form: ResultForm, _ ticket: NIOLoopBoundBox<Ticket>,
+        _ call: MethodCall, _ form: ResultForm, _ isReadOnly: Bool,
+        _ ticket: NIOLoopBoundBox<Ticket>,
         _ completion: @escaping InProcessClient.Completion
     ) {
         if case .cancelled = ticket.value { return completion(.failure(.cancelled)) }
         do throws(InProcessError) {
             let client = try openClient()
             let deadline = NIODeadline.now() + requestTime
-            let id = client.call(call, form, deadline: deadline.uptimeNanoseconds, completion)
+            let id = client.call(
+                call, form, isReadOnly: isReadOnly, deadline: deadline.uptimeNanoseconds,
+                completion)
             if let id { ticket.value = .begun(id) }
             watchDeadlines()
         } catch {

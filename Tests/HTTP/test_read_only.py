@@ -193,6 +193,55 @@ class FeedPlaces(unittest.TestCase):
         self.hook.accept()[0].close()
 
 
+class ConnectionPlaces(unittest.TestCase):
+    """Keys that may only read get half of the connections, and health checks have some."""
+
+    names = ["large-%d" % number for number in range(60)]
+
+    def hold(self, service, key):
+        """Asks for 1.4 MB, more than the kernel keeps for a client, and reads the status only."""
+        stream = socket.socket()
+        self.addCleanup(stream.close)
+        stream.settimeout(60)
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        stream.connect(("127.0.0.1", service.http_port))
+        body = json.dumps({"type": 7000, "accounts": self.names})
+        stream.sendall(("POST /v1/states HTTP/1.1\r\nHost: localhost\r\n"
+                        "Authorization: Bearer %s\r\nContent-Type: application/json\r\n"
+                        "Content-Length: %d\r\n\r\n%s" % (key, len(body), body)).encode())
+        said = b""
+        while len(said) < 12:
+            part = stream.recv(12 - len(said))
+            self.assertTrue(part, "closed without a response")
+            said += part
+        return int(said[9:])
+
+    def test_they_shut_nobody_out(self):
+        service = Keys(files=256)  # An eighth is for HTTP: 32 connections.
+        self.addCleanup(service.close)
+        server = service.connect()
+        server.ok("login", {"key": KEY})
+        for name in self.names:
+            server.ok("publish", {"account": name, "type": 7000, "value": 10000,
+                                  "ext": "\u0001" * 4000})
+        server.close()
+        held = 0
+        # Those that read too slowly are closed after 15 s, so a slow machine may need more.
+        while (status := self.hold(service, READING)) == 200:
+            held += 1
+            self.assertLess(held, 500)
+        self.assertEqual(status, 503)
+        self.assertGreaterEqual(held, 15)
+        for _ in range(10):
+            self.assertEqual(service.ask("GET", "/livez", key=None).status, 200)
+        answer = service.ask("POST", "/v1/states", {"type": 7000, "accounts": self.names})
+        self.assertEqual(len(answer.json["states"]), 60)
+        self.assertEqual(service.ask("GET", "/v1/stats").status, 200)
+        text = service.ask("GET", "/metrics").body.decode()
+        rejected = re.search(r'requests_without_place_total\{party="read_only"\} (\d+)', text)
+        self.assertGreater(int(rejected[1]), 0)
+
+
 class Reload(Case):
     @classmethod
     def setUpClass(cls):

@@ -33,26 +33,43 @@ import Testing
         #expect(client.isStalled)
     }
 
-    @Test func `continues with any byte`() {
+    @Test func `continues at its pace, and not below`() {
+        client.unacknowledgedBytes = 1 << 20
         progress.begin()
-        for _ in 0..<10 {
-            loop.advanceTime(by: .seconds(14))
-            client.unacknowledgedBytes -= 1
+        for _ in 0..<60 {
+            client.unacknowledgedBytes -= WriteProgress.bytesPerSecond
+            loop.advanceTime(by: .seconds(1))
         }
-        loop.advanceTime(by: .seconds(15))
         #expect(!client.isStalled)
-        loop.advanceTime(by: .seconds(1))
+        // At half the pace it may be behind for twice as long.
+        for second in 1...30 {
+            #expect(!client.isStalled, "second \(second)")
+            client.unacknowledgedBytes -= WriteProgress.bytesPerSecond / 2
+            loop.advanceTime(by: .seconds(1))
+        }
         #expect(client.isStalled)
     }
 
-    @Test func `is not made by further bytes`() {
+    @Test func `is not made by a byte now and then`() {
+        client.unacknowledgedBytes = 1 << 20
+        progress.begin()
+        for _ in 0..<16 {
+            client.unacknowledgedBytes -= 1
+            loop.advanceTime(by: .seconds(1))
+        }
+        #expect(client.isStalled)
+    }
+
+    @Test func `is not made by further bytes, nor by an end in between`() {
         progress.begin()
         loop.advanceTime(by: .seconds(7))
         client.unacknowledgedBytes += 10
+        progress.end()
         progress.begin()
         loop.advanceTime(by: .seconds(7))
         client.unacknowledgedBytes -= 10
-        loop.advanceTime(by: .seconds(1))
+        #expect(!client.isStalled)
+        loop.advanceTime(by: .seconds(2))
         #expect(client.isStalled)
     }
 
@@ -80,11 +97,13 @@ import Testing
         try await channel.close()
     }
 
-    @Test func `is not watched after its end`() {
+    @Test func `is not watched after its end, and begins anew with a response`() {
         progress.begin()
         loop.advanceTime(by: .seconds(14))
         progress.end()
         loop.advanceTime(by: .seconds(20))
+        #expect(!client.isStalled)
+        progress.renew()
         progress.begin()
         loop.advanceTime(by: .seconds(14))
         #expect(!client.isStalled)

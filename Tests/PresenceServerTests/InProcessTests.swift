@@ -26,9 +26,11 @@ private final class Caller {
         }
     }
 
-    func call(_ call: MethodCall) -> Result<InProcessResponse, InProcessError>? {
+    func call(
+        _ call: MethodCall, isReadOnly: Bool = false
+    ) -> Result<InProcessResponse, InProcessError>? {
         var result: Result<InProcessResponse, InProcessError>?
-        client.call(call) { result = $0 }
+        client.call(call, isReadOnly: isReadOnly) { result = $0 }
         run { result != nil }
         return result
     }
@@ -151,6 +153,33 @@ extension MethodCall {
             #expect(order[50...].elementsEqual(0..<100))
             #expect(results.allSatisfy { $0.value == ($0.key < 100) })
             #expect(!caller.client.hasCalls)
+        }
+    }
+
+    @Test func `has half of the room for results of callers that may only read`() throws {
+        try withService { service in
+            var limits = InProcessLimits()
+            limits.resultBytesMax = 800
+            let caller = try Caller(service, limits)
+            let query = MethodCall.with(.query, #"{"type":1,"accounts":["a","b","c","d","e"]}"#)
+            let list = MethodCall.with(.subscriptions, #"{"account":"a","limit":1000}"#)
+            func ask(_ call: MethodCall, isReadOnly: Bool) throws -> InProcessResponse {
+                try #require(caller.call(call, isReadOnly: isReadOnly)).get()
+            }
+            var held = [try ask(query, isReadOnly: true)]
+            let bytes = caller.client.counters.resultBytes
+            #expect(400..<800 ~= bytes, "\(bytes)")
+            for call in [query, list] {
+                #expect(throws: InProcessError.overloaded) { try ask(call, isReadOnly: true) }
+            }
+            // One entry, as a single state, costs nothing that would have to be bounded.
+            _ = try ask(.with(.subscriptions, #"{"account":"a","limit":1}"#), isReadOnly: true)
+            held.append(try ask(query, isReadOnly: false))
+            #expect(throws: InProcessError.overloaded) { try ask(list, isReadOnly: false) }
+            #expect(held.count == 2)
+            held = []
+            #expect(caller.client.counters.resultBytes == 0)
+            _ = try ask(list, isReadOnly: true)
         }
     }
 

@@ -43,7 +43,7 @@ struct API: HTTPApplication {
                 let key = operation.isPublic ? nil : try authorize(head, host, for: operation)
                 guard !head.hasUnknownExpectation else { throw .unknownExpectation }
                 if operation.bodyMembers != nil { try checkBody(head) }
-                return RequestPlan(operation: operation) { body in
+                return RequestPlan(operation: operation, for: party(of: operation, key)) { body in
                     await respond(to: head, key, operation, parameters, body)
                 }
             }
@@ -68,7 +68,8 @@ struct API: HTTPApplication {
                     methodCall.body = body
                     methodCall.bodyMembers = members
                 }
-                let result = try await gateway.call(methodCall, native.form)
+                let result = try await gateway.call(
+                    methodCall, native.form, isReadOnly: key?.isReadOnly == true)
                 guard native.method == .why else { return .json(.result(result)) }
                 return .json(.buffer(try withStory(result.bytes)))
             }
@@ -91,6 +92,13 @@ struct API: HTTPApplication {
             guard operation.isReading || !key.isReadOnly else { throw .readOnlyKey(key.name) }
             return key
         }
+    }
+
+    private func party(of operation: Operation, _ key: ServerKey?) -> RequestParty {
+        if let key { return key.isReadOnly ? .readOnly : .full }
+        // Without keys, a local client may do all.
+        guard operation.isPublic else { return .full }
+        return operation.isOfHealth ? .health : .anonymous
     }
 
     private func checkBody(_ head: RequestHead) throws(HTTPError) {

@@ -24,15 +24,21 @@ struct RequestPlan: Sendable {
 
     /// The operation to count.
     let operation: Operation?
+    /// For whom it holds its connection.
+    let party: RequestParty
     let next: Next
 
-    init(operation: Operation? = nil, _ action: @escaping Action) {
+    init(
+        operation: Operation? = nil, for party: RequestParty = .full, _ action: @escaping Action
+    ) {
         self.operation = operation
+        self.party = party
         next = .carryOut(action)
     }
 
     init(operation: Operation? = nil, rejecting error: HTTPError) {
         self.operation = operation
+        party = .anonymous
         next = .reject(error)
     }
 }

@@ -5,6 +5,7 @@ import NIOCore
 final class ConnectionLimiter: Sendable {
     private final class Box {
         var open: OpenConnections<HTTPConnection>
+        var places: RequestPlaces
         /// Requests that are being carried out.
         var taskCount = 0
         var whenDrained: EventLoopPromise<Void>?
@@ -16,6 +17,7 @@ final class ConnectionLimiter: Sendable {
             open = OpenConnections(
                 connectionsMax: limits.connectionsMax,
                 perNetworkMax: limits.connectionsPerAddressMax)
+            places = RequestPlaces(placesMax: limits.connectionsMax)
         }
 
         func drainIfDone() {
@@ -56,6 +58,11 @@ final class ConnectionLimiter: Sendable {
     func endWaiting(_ connection: HTTPConnection) {
         if let slot = connection.slot { box.value.open.endWaiting(slot) }
     }
+
+    /// Has a request of this party hold its connection. Returns whether it may.
+    func takePlace(_ party: RequestParty) -> Bool { box.value.places.take(party) }
+
+    func giveBackPlace(_ party: RequestParty) { box.value.places.giveBack(party) }
 
     func beginTask() { box.value.taskCount += 1 }
 

@@ -12,7 +12,7 @@
 // It is closed when
 //
 // * it is silent for too long, or a head or a body is not complete in time,
-// * the client has not read any of the bytes that wait for it for a while,
+// * the client has read the bytes that wait for it too slowly for a while,
 // * the client disconnects while a stream is written to it, or sends another request behind it,
 // * the client has closed its output, and all its requests are answered,
 // * a response said `Connection: close`: then only the output is closed first, and input is
@@ -58,9 +58,8 @@ final class HTTPConnection: ChannelInboundHandler {
     private var body: [UInt8] = []
     /// The operation of a request that has not been counted yet.
     private var uncounted: Operation??
+    private var place = RequestPlace()
     private var task: Task<Void, Never>?
-    /// Requests that may be begun now.
-    private var requestsLeft = 0
     private var awaitsTurn = false
     private var isAdvancing = false
     private var isPumping = false
@@ -133,6 +132,7 @@ final class HTTPConnection: ChannelInboundHandler {
         progress = nil
         task?.cancel()
         resumeWriter(.failure(ChannelError.ioOnClosedChannel))
+        place.giveBack(to: shared.connections)
         shared.connections.leave(self)
         counters.connectionClosed()
     }
@@ -171,7 +171,7 @@ final class HTTPConnection: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        grant(requests: 1)
+        input.grant(requests: 1)
         switch phase {
         case .lingering, .streaming: context.read()
         case .waiting, .receiving, .discarding: advance()
@@ -204,7 +204,7 @@ final class HTTPConnection: ChannelInboundHandler {
         isAdvancing = true
         defer { isAdvancing = false }
         while isReading {
-            if case .waiting = phase, requestsLeft == 0, !input.isEmpty {
+            if case .waiting = phase, input.requestsLeft == 0, !input.isEmpty {
                 return awaitTurn()
             }
             do throws(HTTPError) {
@@ -232,15 +232,8 @@ final class HTTPConnection: ChannelInboundHandler {
     func takeTurn(_ requests: Int) {
         precondition(awaitsTurn, "a turn that was not awaited")
         awaitsTurn = false
-        grant(requests: requests)
+        input.grant(requests: requests)
         advance()
-    }
-
-    /// Grants this number of requests, and the number of lines (of fields and between chunks) that
-    /// they need unless their client means to cost time.
-    private func grant(requests: Int) {
-        requestsLeft = requests
-        input.linesLeft = requests * RequestInput.linesPerRequest
     }
 
     private func take(_ event: RequestReader.Event) {
@@ -262,15 +255,13 @@ final class HTTPConnection: ChannelInboundHandler {
     // MARK: - Requests
 
     private func begin(_ head: RequestHead) {
-        requestsLeft = max(0, requestsLeft - 1)
+        input.beginRequest()
         setDeadline(limits.requestSeconds)
         counters.begin()
         let plan = shared.application.plan(for: head)
         uncounted = .some(plan.operation)
-        let isTooLarge =
-            if case .length(let length) = head.framing { length > limits.bodyBytesMax } else {
-                false
-            }
+        place.begin(for: plan.party)
+        let isTooLarge = head.framing.isLonger(than: limits.bodyBytesMax)
         switch plan.next {
         // Some clients take what follows a CONNECT for the tunnel, whatever the response is.
         case .reject(let error) where isTooLarge || head.method == .connect:
@@ -320,6 +311,11 @@ final class HTTPConnection: ChannelInboundHandler {
         precondition(body.count <= limits.bodyBytesMax, "a body above its limit")
         let body = body
         self.body = []
+        guard place.take(of: shared.connections) else {
+            counters.requestHadNoPlace(place.party)
+            return reject(.noPlace(for: place.party), head)
+        }
+        progress?.renew()
         deadline?.cancel()
         phase = .carryingOut(head)
         shared.connections.endWaiting(self)
@@ -410,6 +406,7 @@ final class HTTPConnection: ChannelInboundHandler {
 
     private func finish(closes: Bool) {
         guard case .finishing = phase else { return }
+        place.giveBack(to: shared.connections)
         shared.connections.beginWaiting(self)
         guard !closes else { return closeOutput() }
         phase = .waiting
@@ -462,6 +459,10 @@ final class HTTPConnection: ChannelInboundHandler {
         switch phase {
         case .finishing: progress?.begin()
         case _ where context?.channel.isWritable == false: progress?.begin()
+        // A stream has no end, and has been read up to here.
+        case .streaming:
+            progress?.end()
+            progress?.renew()
         default: progress?.end()
         }
     }

@@ -37,11 +37,20 @@ struct RequestInput {
         return true
     }
 
-    /// Lines that may be read now.
-    var linesLeft: Int {
-        get { reader.linesLeft }
-        set { reader.linesLeft = newValue }
+    /// Requests that may be begun now.
+    private(set) var requestsLeft = 0
+    /// Lines (of fields and between chunks) that may be read now.
+    var linesLeft: Int { reader.linesLeft }
+
+    /// Grants this number of requests, and the number of lines that they need unless their client
+    /// means to cost time.
+    mutating func grant(requests: Int) {
+        requestsLeft = requests
+        reader.linesLeft = requests * Self.linesPerRequest
     }
+
+    /// One of them begins.
+    mutating func beginRequest() { requestsLeft = max(0, requestsLeft - 1) }
 
     /// Takes the next event; nil: more has to arrive first, or no lines are left.
     mutating func next() throws(HTTPError) -> RequestReader.Event? {

@@ -1,45 +1,56 @@
 import Glibc
 import NIOCore
 
-/// Finds out that a client no longer reads what is written to it.
+/// Finds out that a client reads what is written to it too slowly: less than a few KiB a second,
+/// for longer than it may read nothing. So a client cannot hold a connection by a byte now and
+/// then.
 ///
 /// NIO says when much of what it holds has been written. With a full send buffer, the client has to
 /// read a third of that first, for which a slow client takes longer than it may read nothing. So
-/// this looks once a second whether the client has acknowledged any of the bytes.
+/// this looks once a second how many of the bytes the client has acknowledged.
 ///
 /// On the event loop only. While it watches, the response is not continued.
 final class WriteProgress {
+    /// The bytes that a client has to read in a second.
+    static let bytesPerSecond = 4_096
+
     private let loop: any EventLoop
-    private let seconds: Int
+    private let creditMax: Int
     private let unacknowledgedBytes: () -> Int
     private let whenStalled: () -> Void
     private var timer: Scheduled<Void>?
     private var leastBytes = 0
-    private var looksLeft = 0
+    /// What it may be behind: bytes.
+    private var credit: Int
 
-    /// Calls `whenStalled` if none of the bytes are acknowledged for `seconds`.
+    /// Calls `whenStalled` when a client is behind by what it has to read in `seconds`, in the time
+    /// in which it is watched.
     init(
         on loop: any EventLoop, seconds: Int, unacknowledgedBytes: @escaping () -> Int,
         whenStalled: @escaping () -> Void
     ) {
         self.loop = loop
-        self.seconds = seconds
+        creditMax = seconds * Self.bytesPerSecond
+        credit = creditMax
         self.unacknowledgedBytes = unacknowledgedBytes
         self.whenStalled = whenStalled
     }
 
-    /// Begins to watch. A no-op while it does.
+    /// Begins to watch, or continues. A no-op while it does.
     func begin() {
         guard timer == nil else { return }
         leastBytes = unacknowledgedBytes()
-        looksLeft = seconds
         scheduleLook()
     }
 
+    /// Watches no more. What the client is behind is kept for the rest of the response.
     func end() {
         timer?.cancel()
         timer = nil
     }
+
+    /// Another response begins: the client is not behind.
+    func renew() { credit = creditMax }
 
     private func scheduleLook() {
         let bound = NIOLoopBound(self, eventLoop: loop)
@@ -48,9 +59,10 @@ final class WriteProgress {
 
     private func look() {
         let bytes = unacknowledgedBytes()
-        looksLeft = bytes < leastBytes ? seconds : looksLeft - 1
+        let acknowledged = max(0, leastBytes - bytes)
+        credit = min(creditMax, credit - Self.bytesPerSecond + acknowledged)
         leastBytes = min(bytes, leastBytes)
-        guard looksLeft > 0 else {
+        guard credit > 0 else {
             timer = nil
             return whenStalled()
         }

@@ -13,6 +13,8 @@ final class HTTPCounters: Sendable {
         var accepted = 0
         var timedOut = 0
         var displaced = 0
+        /// Requests for which there was no place, by `RequestParty.rawValue`.
+        var withoutPlace = [Int](repeating: 0, count: RequestParty.allCases.count)
         var feedReaders = 0
         /// Those with keys that may only read.
         var readOnlyFeedReaders = 0
@@ -57,6 +59,10 @@ final class HTTPCounters: Sendable {
     }
 
     func connectionDisplaced() { counts.withLock { $0.displaced += 1 } }
+
+    func requestHadNoPlace(_ party: RequestParty) {
+        counts.withLock { $0.withoutPlace[party.rawValue] += 1 }
+    }
 
     func connectionTimedOut() { counts.withLock { $0.timedOut += 1 } }
 
@@ -125,6 +131,12 @@ extension HTTPCounters.Counts {
         text.add(
             .counter, "porchlight_http_connections_displaced_total",
             "HTTP connections closed to make room for newer ones.", displaced)
+        text.begin(
+            .counter, "porchlight_http_requests_without_place_total",
+            "HTTP requests rejected because others held the connections of their share.")
+        for party in RequestParty.allCases {
+            text.sample(withoutPlace[party.rawValue], .init("party", party.label))
+        }
         text.add(
             .gauge, "porchlight_http_feed_readers", "Feed readers over HTTP.", feedReaders)
     }

@@ -7,6 +7,11 @@ struct RequestHead: Sendable {
         /// This many bytes; `Int.max` also for more than that.
         case length(Int)
         case chunked
+
+        /// Whether its length is known, and above a limit.
+        func isLonger(than bytesMax: Int) -> Bool {
+            if case .length(let length) = self { length > bytesMax } else { false }
+        }
     }
 
     /// Nil: one that servers need not know.

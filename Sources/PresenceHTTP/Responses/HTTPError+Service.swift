@@ -72,6 +72,21 @@ extension HTTPError {
         }
     }
 
+    /// Others hold the connections of the share that the request belongs to.
+    static func noPlace(for party: RequestParty) -> HTTPError {
+        let those =
+            switch party {
+            case .health, .full: "all clients"
+            case .anonymous: "clients without a key"
+            case .readOnly: "keys that may only read"
+            }
+        return HTTPError(
+            .serviceUnavailable, "overloaded",
+            "Too many requests of \(those) are being answered; try again later."
+        )
+        .retryingAfter(seconds: 1)
+    }
+
     private init(_ error: BodyError) {
         switch error {
         case .invalidUTF8: self.init(.badRequest, "invalid_utf8", "The body is not UTF-8.")

@@ -32,6 +32,9 @@ struct Operation: Sendable {
         }
     }
 
+    /// Whether it says how the service is, without a key.
+    var isOfHealth: Bool { name == "getLiveness" || name == "getReadiness" }
+
     typealias Responder = @Sendable (API, Call) async throws -> Response
 }
 

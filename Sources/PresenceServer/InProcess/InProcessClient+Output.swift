@@ -45,11 +45,12 @@ extension InProcessClient {
         } else {
             bytes.appendAnswerResult(answer, in: effects, settings: settings)
         }
-        complete(id, .result(ResultBytes(bytes, meter)))
+        complete(id, .result(ResultBytes(bytes, meter(of: pending))))
     }
 
     private func answer(_ id: ID, _ answer: QuestionAnswer, in effects: borrowing Effects) {
-        guard slots.isInUse(id) else { return }
+        guard case .asked(let pending) = slots.use(of: id) else { return }
+        let meter = meter(of: pending)
         if case .metrics(let text) = answer {
             return complete(id, .text(ResultBytes(text, meter)))
         }

@@ -42,7 +42,9 @@ public final class InProcessClient {
     private var waiting: [ID] = []
     private var isEnded = false
     private var counts = InProcessCounters()
-    let meter = ResultMeter()
+    private let meter = ResultMeter()
+    /// Of the results for callers that may only read.
+    private let readOnlyMeter = ResultMeter()
 
     init(
         _ settings: Settings, _ limits: InProcessLimits, box: LinkBox, number: Int,
@@ -61,7 +63,7 @@ public final class InProcessClient {
         var counters = counts
         counters.inProgress = slots.askedCount
         counters.waiting = slots.waitingCount
-        counters.resultBytes = meter.bytesInUse
+        counters.resultBytes = meter.bytesInUse + readOnlyMeter.bytesInUse
         return counters
     }
 
@@ -75,8 +77,8 @@ public final class InProcessClient {
     /// Returns nil if the completion has been called already.
     @discardableResult
     public func call(
-        _ call: MethodCall, _ form: ResultForm = .whole, deadline: UInt64 = .max,
-        _ completion: @escaping Completion
+        _ call: MethodCall, _ form: ResultForm = .whole, isReadOnly: Bool = false,
+        deadline: UInt64 = .max, _ completion: @escaping Completion
     ) -> ID? {
         guard !isEnded else {
             completion(.failure(.ended))
@@ -89,7 +91,8 @@ public final class InProcessClient {
             return nil
         }
         let pending = PendingCall(
-            call: call, form: form, deadline: deadline, completion: completion)
+            call: call, form: form, isReadOnly: isReadOnly, deadline: deadline,
+            completion: completion)
         let id = slots.take(.waiting(pending))
         guard canAsk else {
             waiting.append(id)
@@ -125,7 +128,7 @@ public final class InProcessClient {
         do throws(MethodCallError) {
             let method = try decoder.decode(pending.call)
             asked.states = method.statesMax
-            guard asked.states <= 1 || hasRoomForStates else {
+            guard asked.states <= 1 || hasRoom(for: pending) else {
                 counts.rejected += 1
                 return end(id, .overloaded)
             }
@@ -146,8 +149,16 @@ public final class InProcessClient {
         slots.enter(id, .asked(asked))
     }
 
-    private var hasRoomForStates: Bool {
-        meter.bytesInUse < limits.resultBytesMax
+    /// Whether a call may have a large result. Those of callers that may only read have half.
+    private func hasRoom(for pending: PendingCall) -> Bool {
+        let readOnlyBytes = readOnlyMeter.bytesInUse
+        return meter.bytesInUse + readOnlyBytes < limits.resultBytesMax
+            && (!pending.isReadOnly || readOnlyBytes < limits.resultBytesMax / 2)
+    }
+
+    /// Where the bytes of its result count.
+    func meter(of pending: PendingCall) -> ResultMeter {
+        pending.isReadOnly ? readOnlyMeter : meter
     }
 
     /// Asks what has waited longest, as much as there is room for.
@@ -275,12 +286,15 @@ public final class InProcessClient {
 }
 
 extension Method {
-    /// The states that its result may have.
+    /// The states that its result may have, and the entries of lists.
     fileprivate var statesMax: Int {
         switch self {
         case .command(.query(_, let accounts)): Int(accounts.count)
         case .command(.subscribe(_, let request)) where request.answer != .withoutStates:
             Int(request.publishers.count)
+        case .command(.subscriptions(_, let list)): list.entriesMax
+        case .command(.subscribers(let list)): list.entriesMax
+        case .command(.contacts(_, let list)): list.entriesMax
         default: 0
         }
     }

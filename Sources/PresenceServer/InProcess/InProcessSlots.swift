@@ -4,6 +4,8 @@ import PresenceWire
 struct PendingCall {
     var call: MethodCall
     var form: ResultForm
+    /// Whether its caller may only read.
+    var isReadOnly: Bool
     /// When it is given up.
     var deadline: UInt64
     var completion: InProcessClient.Completion

@@ -15,7 +15,8 @@ extension SettingTable {
                 "Length of a message's body and ext together in UTF-8."),
             .count(
                 "messages-per-account-max", \Live.limits.messagesPerAccountMax, 10...1_000, .things,
-                "Messages that wait for one account; accounts unrelated to it fill at most half."),
+                "Messages that wait for one account; accounts fill three quarters, unrelated ones "
+                    + "half."),
             .count(
                 "message-bytes-per-account-max", \Live.limits.messageBytesPerAccountMax,
                 262_144...1_073_741_824, .bytes,
@@ -32,8 +33,8 @@ extension SettingTable {
             .count(
                 "message-bytes-in-all-max", \Live.limits.messageBytesInAllMax,
                 8_388_608...1_099_511_627_776, .bytes,
-                "Bytes of all messages that wait; accounts fill half with messages to unrelated "
-                    + "ones; above, error 503."),
+                "Bytes of all messages that wait; accounts fill three quarters, half with messages "
+                    + "to unrelated ones; above, error 503."),
             .count(
                 "recipients-per-send-max", \Live.limits.recipientsPerSendMax, 1...10_000, .things,
                 "Devices that an app server's message reaches by their aliases or tags."),
