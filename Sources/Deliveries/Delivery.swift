@@ -22,6 +22,9 @@ public enum DeliveryOutcome: Hashable, Sendable {
     /// Whether the receiver has accepted it.
     public var isAccepted: Bool { status.map { 200...299 ~= $0 } ?? false }
 
+    /// Whether the receiver asks for everything, since it has lost what it had: 205 Reset Content.
+    public var asksForReset: Bool { status == 205 }
+
     /// Why it was not accepted, for the log.
     public var failureReason: String {
         switch self {

@@ -50,25 +50,58 @@ struct PushLedger {
     private var health: HostHealth
     private var endpoints: FailingEndpoints
     private var waiting = WaitingPushes()
+    /// What has become unfinished or was finished since the last change that was taken.
+    private var touched: Set<PushID> = []
     /// Up to this number every push was admitted.
-    private(set) var read: UInt64 = 0
+    private(set) var read: UInt64
     /// Up to this number what waits was read again.
     private var reread: UInt64 = 0
     /// How often in a row there was nothing to read again, and until when it is not looked for.
     private var missCount = 0
     private var missedUntil: Int64 = .min
 
-    /// Without pushes.
-    init(retryMillisecondsMax: Int, downMillisecondsMax: Int) {
+    /// Every push up to a number was admitted; of these some are unfinished, and set aside.
+    init(
+        retryMillisecondsMax: Int, downMillisecondsMax: Int, read: UInt64 = 0,
+        unfinished: [UnfinishedDelivery] = []
+    ) {
+        self.read = read
         health = HostHealth(downMillisecondsMax: downMillisecondsMax)
         endpoints = FailingEndpoints(
             waitMillisecondsMax: retryMillisecondsMax, downMillisecondsMax: downMillisecondsMax)
+        for delivery in unfinished {
+            let id = PushID(number: delivery.number, device: ExactText(delivery.device))
+            _ = wait(
+                id, of: ExactText(delivery.account), sentAt: delivery.sent, behind: .host)
+        }
+        touched = []
     }
 
-    /// The last number before the first push that is not finished. O(n).
-    var position: UInt64 {
-        let first = [waiting.firstNumber, inFlight.keys.lazy.map(\.number).min()]
-        return min(first.lazy.compactMap { $0 }.min().map { $0 - 1 } ?? read, read)
+    // MARK: What is unfinished
+
+    /// Takes what has changed since this was called last: which pushes are not finished now, and
+    /// which are. O(changes).
+    mutating func takeChanges() -> (begun: [UnfinishedDelivery], finished: [PushID]) {
+        defer { touched = [] }
+        var begun: [UnfinishedDelivery] = []
+        var finished: [PushID] = []
+        for id in touched {
+            guard let (account, time) = unfinished(id) else {
+                finished.append(id)
+                continue
+            }
+            begun.append(
+                UnfinishedDelivery(
+                    number: id.number, device: id.device.text, account: account.text, sent: time))
+        }
+        return (begun, finished)
+    }
+
+    /// The changes of these pushes could not be stored.
+    mutating func giveBack(_ ids: some Sequence<PushID>) { touched.formUnion(ids) }
+
+    private func unfinished(_ id: PushID) -> (account: ExactText, time: Int64)? {
+        inFlight[id].map { ($0.account, $0.time) } ?? waiting.origin(of: id)
     }
 
     /// Whether there is a push that is not finished.
@@ -115,6 +148,7 @@ struct PushLedger {
         }
         guard inFlight.count < Self.inFlightMax else { return .full }
         _ = waiting.remove(push.id)
+        touched.insert(push.id)
         inFlight[push.id] = Attempt(
             account: account, endpoint: endpoint, time: push.message.time, isRetry: isRetry,
             answersBefore: health.answerCount)
@@ -126,10 +160,22 @@ struct PushLedger {
     }
 
     private mutating func setAside(_ push: Push, behind obstacle: PushObstacle) -> Admission {
-        let dropped = waiting.add(
+        let droppedCount = wait(
             push.id, of: ExactText(push.message.account), sentAt: push.message.time,
             behind: obstacle)
-        return .waits(droppedCount: dropped == nil ? 0 : 1)
+        return .waits(droppedCount: droppedCount)
+    }
+
+    /// Sets a push aside. Returns how many are dropped for that.
+    private mutating func wait(
+        _ id: PushID, of account: ExactText, sentAt time: Int64, behind obstacle: PushObstacle
+    ) -> Int {
+        touched.insert(id)
+        guard let dropped = waiting.add(id, of: account, sentAt: time, behind: obstacle) else {
+            return 0
+        }
+        touched.insert(dropped)
+        return 1
     }
 
     // MARK: What is read again
@@ -180,6 +226,7 @@ struct PushLedger {
     }
 
     private mutating func stopWaiting(_ id: PushID) {
+        touched.insert(id)
         guard case .endpoint(let endpoint) = waiting.remove(id) else { return }
         if !waiting.hasAny(behind: .endpoint(endpoint)) { endpoints.remove(endpoint) }
     }
@@ -211,12 +258,11 @@ struct PushLedger {
             answers: health.answerCount, at: now, &random)
         let obstacle = PushObstacle.endpoint(attempt.endpoint)
         guard isHopeless else {
-            let dropped = waiting.add(
-                id, of: attempt.account, sentAt: attempt.time, behind: obstacle)
-            return dropped == nil ? 0 : 1
+            return wait(id, of: attempt.account, sentAt: attempt.time, behind: obstacle)
         }
         let others = waiting.pushes(behind: obstacle)
         for other in others { _ = waiting.remove(other) }
+        touched.formUnion(others)
         endpoints.remove(attempt.endpoint)
         return others.count + 1
     }
@@ -226,13 +272,14 @@ struct PushLedger {
         let attempt = end(id)
         health.interrupt(id, at: now)
         endpoints.interrupt(attempt.endpoint)
-        _ = waiting.add(id, of: attempt.account, sentAt: attempt.time, behind: .host)
+        _ = wait(id, of: attempt.account, sentAt: attempt.time, behind: .host)
     }
 
     private mutating func end(_ id: PushID) -> Attempt {
         guard let attempt = inFlight.removeValue(forKey: id) else {
             preconditionFailure("the answer to no push")
         }
+        touched.insert(id)
         if attempt.isRetry { retriesInFlight -= 1 }
         let rest = (inFlightOfAccounts[attempt.account] ?? 0) - 1
         precondition(rest >= 0, "pushes of an account miscounted")

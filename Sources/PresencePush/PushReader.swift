@@ -37,10 +37,15 @@ final class PushReader: Sendable {
         var ledger: PushLedger
         var tokens: VAPIDTokens
         var random: SplitMix64
-        /// The position, if it was read or has moved.
-        var cursor: String?
-        /// Distinguishes the database; nil before anything was read.
-        var epoch: UInt64?
+        /// Distinguishes the database.
+        var epoch: UInt64
+        /// The position that is stored; nil: none.
+        var stored: String?
+        var isStoring = false
+        /// Storing has failed: not before the next tick again.
+        var hasFailedToStore = false
+        /// What has changed is stored although something is in flight.
+        var hasTicked = false
         /// What was read and is still to be admitted, and the position after it.
         var rest: ArraySlice<Push> = []
         var end: UInt64 = 0
@@ -60,6 +65,8 @@ final class PushReader: Sendable {
         case reread(from: UInt64, FeedItem?)
         /// How a push has ended; nil: it was interrupted.
         case ended(PushID, PushAnswer?)
+        /// Whether a change of the position was stored.
+        case stored(PositionChange, Bool)
         case ticked
     }
 
@@ -91,10 +98,8 @@ final class PushReader: Sendable {
         }
     }
 
-    /// The name of its position: the characters of a host that a file name should not have are `_`.
-    var name: String {
-        String(host.text.map { $0.isLetter || $0.isNumber || ".-".contains($0) ? $0 : "_" })
-    }
+    /// The name of its position.
+    private var name: String { host.text }
 
     // MARK: Reading
 
@@ -103,18 +108,12 @@ final class PushReader: Sendable {
         _ open: @escaping @Sendable (_ cursor: String?) async throws -> any FeedConnection
     ) async {
         var opening = Backoff(millisecondsMax: settings.retryMillisecondsMax)
-        var own = Own(
-            ledger: PushLedger(
-                retryMillisecondsMax: settings.retryMillisecondsMax,
-                downMillisecondsMax: settings.downMillisecondsMax),
-            tokens: VAPIDTokens(settings.key, settings.subject),
-            random: SplitMix64(seed: settings.seed &+ UInt64(place)),
-            cursor: environment.positions.cursor(of: name))
+        var own = await begin()
         while !Task.isCancelled {
             do {
                 // Where it has read to, which may be beyond the position.
-                let cursor = own.epoch.map { FeedCursor(epoch: $0, seq: own.ledger.read).text }
-                let feed = try await open(cursor ?? own.cursor)
+                let cursor = FeedCursor(epoch: own.epoch, seq: own.ledger.read)
+                let feed = try await open(cursor.text)
                 defer { feed.close() }
                 opening.succeed()
                 try await follow(feed, open, &own)
@@ -133,6 +132,28 @@ final class PushReader: Sendable {
         }
     }
 
+    /// Where it was, or what it begins with: nothing that waits already. Else a first key, or an
+    /// entry for another push service, would push for weeks back.
+    private func begin() async -> Own {
+        let stored = await environment.positions.position(of: name)
+        let newest = environment.positions.newest
+        // One of another database says nothing about this one.
+        let cursor = stored?.cursor.flatMap { FeedCursor($0) }
+        let isKnown = cursor?.epoch == newest.epoch
+        let start = isKnown ? cursor ?? newest : newest
+        if !isKnown {
+            _ = await environment.positions.store(PositionChange(start.text), of: name)
+        }
+        return Own(
+            ledger: PushLedger(
+                retryMillisecondsMax: settings.retryMillisecondsMax,
+                downMillisecondsMax: settings.downMillisecondsMax, read: start.seq,
+                unfinished: isKnown ? stored?.unfinished ?? [] : []),
+            tokens: VAPIDTokens(settings.key, settings.subject),
+            random: SplitMix64(seed: settings.seed &+ UInt64(place)), epoch: start.epoch,
+            stored: start.text)
+    }
+
     /// Reads and sends at the same time, until it cannot read, and what is in flight has ended.
     private func follow(
         _ feed: any FeedConnection, _ open: @escaping Open, _ own: inout Own
@@ -146,7 +167,9 @@ final class PushReader: Sendable {
             }
         }
         // What was answered since the last tick is not pushed again after an orderly restart.
-        store(&own)
+        if let change = takeChange(&own) {
+            note(await environment.positions.store(change, of: name), change, &own)
+        }
         if let failure = own.failure { throw failure }
     }
 
@@ -173,7 +196,13 @@ final class PushReader: Sendable {
                     answer, to: id, at: now, wall: environment.wallMilliseconds() / 1_000,
                     &own.random))
         case .ended(let id, nil): own.ledger.interrupt(id, at: now)
-        case .ticked: own.isTicking = false
+        case .stored(let change, let isStored):
+            own.isStoring = false
+            note(isStored, change, &own)
+        case .ticked:
+            own.isTicking = false
+            own.hasFailedToStore = false
+            own.hasTicked = true
         }
     }
 
@@ -211,19 +240,17 @@ final class PushReader: Sendable {
                 }
             }
         }
-        if own.again.isEmpty, !own.isRereading, let number = own.ledger.firstDue(at: now),
-            let epoch = own.epoch
-        {
+        if own.again.isEmpty, !own.isRereading, let number = own.ledger.firstDue(at: now) {
             own.isRereading = true
-            let cursor = FeedCursor(epoch: epoch, seq: number - 1).text
+            let cursor = FeedCursor(epoch: own.epoch, seq: number - 1).text
             group.addTask { .reread(from: number, await Self.item(after: cursor, open)) }
         }
         // Not with every result: it costs a write, and a look at all that waits.
         if !own.isTicking || !own.ledger.isBusy {
             show(own.ledger)
-            store(&own)
+            store(&own, &group)
         }
-        if own.ledger.isBusy, !own.isTicking {
+        if own.ledger.isBusy || own.hasFailedToStore, !own.isTicking {
             own.isTicking = true
             let pause = environment.pause
             group.addTask {
@@ -252,14 +279,39 @@ final class PushReader: Sendable {
         }
     }
 
-    private func store(_ own: inout Own) {
-        guard let epoch = own.epoch else { return }
-        let cursor = FeedCursor(epoch: epoch, seq: own.ledger.position)
-        // Before the first move the position is the one that was opened.
-        guard cursor.seq > 0, cursor.text != own.cursor else { return }
-        own.cursor = cursor.text
-        guard !environment.positions.store(cursor.text, of: name) else { return }
-        // Pushes are then repeated after a restart, and replace those before.
+    // MARK: The position
+
+    /// Begins to store what has changed, one change at a time.
+    private func store(_ own: inout Own, _ group: inout TaskGroup<Event>) {
+        guard !own.isStoring, !own.hasFailedToStore, own.hasTicked || !own.ledger.isBusy,
+            let change = takeChange(&own)
+        else { return }
+        own.isStoring = true
+        own.hasTicked = false
+        group.addTask { [self] in
+            .stored(change, await environment.positions.store(change, of: name))
+        }
+    }
+
+    /// What is to be stored; nil: nothing has changed.
+    private func takeChange(_ own: inout Own) -> PositionChange? {
+        let cursor = FeedCursor(epoch: own.epoch, seq: own.ledger.read).text
+        let (begun, finished) = own.ledger.takeChanges()
+        guard cursor != own.stored || !begun.isEmpty || !finished.isEmpty else { return nil }
+        return PositionChange(
+            cursor, begun: begun, finished: finished.map { ($0.number, $0.device.text) })
+    }
+
+    private func note(_ isStored: Bool, _ change: PositionChange, _ own: inout Own) {
+        guard !isStored else {
+            own.stored = change.cursor
+            return
+        }
+        // Until it is stored, pushes would be repeated after a restart.
+        own.hasFailedToStore = true
+        own.ledger.giveBack(
+            change.begun.map { PushID(number: $0.number, device: ExactText($0.device)) }
+                + change.finished.map { PushID(number: $0.number, device: ExactText($0.device)) })
         note(failure: "cannot write its position")
     }
 
@@ -306,7 +358,7 @@ final class PushReader: Sendable {
         case .accepted: shared.withLock { $0.counters.sent += 1 }
         case .gone:
             let isRemoved = await environment.devices.remove(
-                push.address, of: push.id.device, of: push.message.account)
+                push.address, of: push.id.device.text, of: push.message.account)
             if isRemoved { shared.withLock { $0.counters.addressesRemoved += 1 } }
         case .rejected, .unavailable, .tooMany: note(failure: outcome.failureReason)
         }

@@ -9,7 +9,7 @@ import WebPush
 
 /// The readers of all push services. They send from `start` to `stop`.
 public final class PushSenders: Sendable {
-    private let makeReaders: @Sendable (Gateway) -> [PushReader]
+    private let makeReaders: @Sendable (Gateway, ReaderPositions) -> [PushReader]
     private let loop: TaskLoop
     /// One for each reader: what waits for a push service that is down takes no connection of
     /// another.
@@ -22,8 +22,7 @@ public final class PushSenders: Sendable {
     /// Nothing is sent before `start`; without settings, nothing at all.
     public init(
         _ settings: PushSettings?, on loop: TaskLoop, authoritiesPath: String?,
-        positions: ReaderPositions, wallMilliseconds: @escaping @Sendable () -> Int64,
-        logger: Logger
+        wallMilliseconds: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.loop = loop
         let clients = (settings?.hosts.entries ?? []).map { _ in
@@ -32,7 +31,7 @@ public final class PushSenders: Sendable {
                 connectionsMax: Self.connectionsPerHostMax, authoritiesPath: authoritiesPath)
         }
         self.clients = clients
-        makeReaders = { gateway in
+        makeReaders = { gateway, positions in
             guard let settings else { return [] }
             return clients.enumerated().map { place, http in
                 let environment = PushReader.Environment(
@@ -46,11 +45,11 @@ public final class PushSenders: Sendable {
         }
     }
 
-    /// Begins to read and to send.
-    public func start(over gateway: Gateway) {
+    /// Begins to read and to send, each from its position.
+    public func start(over gateway: Gateway, from positions: ReaderPositions) {
         running.withLock { running in
             guard running.tasks.isEmpty else { return }
-            running.readers = makeReaders(gateway)
+            running.readers = makeReaders(gateway, positions)
             running.tasks = running.readers.map { reader in
                 loop.task {
                     await reader.serve { try await gateway.openUndelivered(from: $0) }

@@ -1,10 +1,12 @@
+import Containers
 import PresenceWire
 import WebPush
 
 /// One push: a message that was handed over, by the number of that, and a device.
 struct PushID: Hashable {
     var number: UInt64
-    var device: String
+    /// By its bytes, as everywhere in the service.
+    var device: ExactText
 }
 
 /// A push that may be sent.
@@ -41,7 +43,7 @@ struct PushShare {
                     hosts.place(of: subscription.endpoint) == place,
                     known.insert(subscription.endpoint).inserted
                 else { return nil }
-                let id = PushID(number: number, device: device.device)
+                let id = PushID(number: number, device: ExactText(device.device))
                 return Push(
                     id: id, message: message, address: address, subscription: subscription)
             }

@@ -34,11 +34,13 @@ struct WaitingPushes {
 
     func contains(_ id: PushID) -> Bool { entries[id] != nil }
 
+    /// Whose push waits, and when its message was sent; nil: it does not wait.
+    func origin(of id: PushID) -> (account: ExactText, time: Int64)? {
+        entries[id].map { ($0.account, $0.time) }
+    }
+
     /// Whether any push waits for something.
     func hasAny(behind obstacle: PushObstacle) -> Bool { behind[obstacle] != nil }
-
-    /// The lowest number; nil: none waits. O(n).
-    var firstNumber: UInt64? { entries.keys.lazy.map(\.number).min() }
 
     /// When the oldest message was sent. O(n).
     var firstTime: Int64? { entries.values.lazy.map(\.time).min() }

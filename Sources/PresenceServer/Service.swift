@@ -15,6 +15,8 @@ public final class Service {
     private let logger: Logger
     private let settings: Settings
     private let watchdog: Watchdog?
+    /// The positions of readers in this process.
+    public let readers: StoredReaders
     let loops: [(name: String, wakeup: Wakeup)]
     private let loopCount: Int
     /// When the service was made, by the machine's wall clock.
@@ -44,6 +46,7 @@ public final class Service {
         do throws(StoreFileError) {
             store = try Store.open(
                 directory: configuration.dataDirectory, durability: configuration.durability)
+            readers = try StoredReaders(store)
         } catch {
             throw .store(error)
         }
@@ -106,12 +109,17 @@ public final class Service {
     /// notified.
     ///
     /// `ready` is called once, when clients are accepted. With several connection loops it and the
-    /// signals' actions are called on the thread of the engine host.
+    /// signals' actions are called on the thread of the engine host. `ended` is called when no
+    /// client is connected any more; readers in this process are moved for the last time in it.
     public func run(
-        signals: [CInt: SignalMeaning] = [:], ready: @escaping () -> Void
+        signals: [CInt: SignalMeaning] = [:], ready: @escaping () -> Void,
+        ended: () -> Void = {}
     ) throws(ServiceError) {
         store.start(
-            outcome: { [mailbox] in mailbox.post($0) },
+            outcome: { [mailbox, readers] outcomes in
+                let others = readers.take(outcomes)
+                if !others.isEmpty { mailbox.post(others) }
+            },
             answered: { [mailbox] in mailbox.post($0) }, becameIdle: { Loop.returnFreeMemory() })
         var failure: ServiceError?
         do throws(UVError) {
@@ -121,6 +129,8 @@ public final class Service {
         } catch {
             failure = .system(error)
         }
+        ended()
+        readers.close()
         let report = store.stop()
         let left = mailbox.close()
         for box in left.boxes { box.close() }

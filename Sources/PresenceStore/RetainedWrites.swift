@@ -106,7 +106,7 @@ struct RetainedWrites {
                 ? .removeDevice(account: owner.account, device: owner.device) : .putDevice(owner)
         case .removeDevice(let account, let device):
             newest[.device(account: account, device: device)] = write
-        case .putMessage, .putCard, .handOver:
+        case .putMessage, .putCard, .handOver, .moveReader, .removeReader:
             preconditionFailure("a write that needs a ticket has none")
         case .removeMessages(let keys):
             messages.formUnion(keys)

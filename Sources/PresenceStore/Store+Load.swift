@@ -29,12 +29,27 @@ extension Store {
     private func loadService(
         _ db: Database, numbersReserved: Int64, _ reader: inout some StoreReader & ~Copyable
     ) throws {
-        let row = try PreparedStatement(db, "SELECT value FROM service WHERE key = 'seqReserved'")
+        let numbers = try loadNumbers(db, numbersReserved: numbersReserved)
+        if let reserved = numbers.reserved { reader.sequence(reservedUpTo: reserved) }
+        if let identity = numbers.identity { reader.identity(identity) }
+    }
+
+    /// The highest sequence number that may have been used, and the number of this database.
+    func loadNumbers(
+        _ db: Database, numbersReserved: Int64
+    ) throws -> (reserved: Int64?, identity: Int64?) {
+        let row = try PreparedStatement(
+            db, "SELECT key, value FROM service WHERE key IN ('seqReserved', 'identity')")
         var reserved = numbersReserved > 0 ? numbersReserved : nil
-        while try row.next() { reserved = max(reserved ?? 0, row.integer(0)) }
-        if let reserved { reader.sequence(reservedUpTo: reserved) }
-        let identity = try PreparedStatement(db, "SELECT value FROM service WHERE key = 'identity'")
-        while try identity.next() { reader.identity(identity.integer(0)) }
+        var identity: Int64?
+        while try row.next() {
+            if row.bytes(0).elementsEqual("identity".utf8) {
+                identity = row.integer(1)
+            } else {
+                reserved = max(reserved ?? 0, row.integer(1))
+            }
+        }
+        return (reserved, identity)
     }
 
     private func loadAccounts(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {

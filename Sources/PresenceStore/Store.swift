@@ -1,6 +1,7 @@
 public import Containers
 internal import Dispatch
 internal import Foundation
+internal import GRDB
 internal import Synchronization
 
 /// Stores everything that must survive a restart, in one SQLite database and on a thread of its
@@ -84,16 +85,39 @@ public final class Store: Sendable {
     /// Passes every row to `reader`. To be called before `start`.
     /// - Throws: if a row cannot be read.
     public func load(_ reader: inout some StoreReader & ~Copyable) throws(StoreFileError) {
-        let (queue, files, reserved) = phase.withLock { phase in
-            guard case .opened = phase else { preconditionFailure("load after start") }
-            return writer.withLock { ($0.queue, $0.files, $0.numbersReserved) }
-        }
-        guard let queue else { preconditionFailure("load from a closed store") }
+        let (queue, files, reserved) = opened()
         do {
             try load(from: queue, numbersReserved: reserved, &reader)
         } catch {
             throw Inspection.fileError(error, files)
         }
+    }
+
+    /// The readers within the service, and the numbers that tell where one begins that is new: that
+    /// of this database, and the highest sequence number that may have been used. To be called
+    /// before `start`.
+    /// - Throws: if a row cannot be read.
+    public func readers() throws(StoreFileError) -> (
+        rows: [ReaderRow], identity: Int64, sequence: Int64
+    ) {
+        let (queue, files, reserved) = opened()
+        do {
+            return try queue.inDatabase { db in
+                let numbers = try loadNumbers(db, numbersReserved: reserved)
+                return (try loadReaders(db), numbers.identity ?? 0, numbers.reserved ?? 0)
+            }
+        } catch {
+            throw Inspection.fileError(error, files)
+        }
+    }
+
+    private func opened() -> (DatabaseQueue, StoreFiles, numbersReserved: Int64) {
+        let (queue, files, reserved) = phase.withLock { phase in
+            guard case .opened = phase else { preconditionFailure("load after start") }
+            return writer.withLock { ($0.queue, $0.files, $0.numbersReserved) }
+        }
+        guard let queue else { preconditionFailure("load from a closed store") }
+        return (queue, files, reserved)
     }
 
     // MARK: Writing

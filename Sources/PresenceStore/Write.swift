@@ -52,6 +52,10 @@ public enum Write: Sendable {
     /// Notes that messages of recipients were handed over; missing ones are ignored. Always has a
     /// ticket.
     case handOver([HandOverRow])
+    /// Moves a reader within the service. Always has a ticket.
+    case moveReader(ReaderMove)
+    /// Forgets a reader. Always has a ticket.
+    case removeReader(name: [UInt8])
     /// Reserves the sequence numbers up to this one. The reservation never goes down.
     case reserveSequence(upTo: Int64)
     /// Removes the subscriptions, statuses and messages that expired before this time.
@@ -78,6 +82,8 @@ public enum Write: Sendable {
             keys.count
         case .handOver(let rows):
             rows.count
+        case .moveReader(let move):
+            1 + move.begun.count + move.finished.count
         case .putCard(let row):
             1 + (row.content.count + Self.rowBytes - 1) / Self.rowBytes
         case .putDevice(let row, let owner):
@@ -86,7 +92,7 @@ public enum Write: Sendable {
             }
         case .putStatus, .removeStatus, .putSession, .updateSession, .removeSession, .putAccount,
             .removeAccount, .putVisibility, .putCredential, .removeCredential, .removeCard,
-            .removeDevice, .reserveSequence, .removeExpired:
+            .removeDevice, .removeReader, .reserveSequence, .removeExpired:
             1
         }
     }
@@ -99,7 +105,7 @@ public enum Write: Sendable {
 public struct StoreTicket: Hashable, Sendable {
     /// Whose write it is.
     public enum Kind: Sendable {
-        case engine, password, card
+        case engine, password, card, reader
     }
 
     /// Whose write it is.
@@ -127,7 +133,7 @@ public struct Submission: Sendable {
     /// Creates a submission.
     public init(ticket: StoreTicket? = nil, write: Write) {
         switch write {
-        case .putMessage, .putCard, .handOver:
+        case .putMessage, .putCard, .handOver, .moveReader, .removeReader:
             precondition(ticket != nil, "a write that needs a ticket has none")
         default: break
         }

@@ -19,6 +19,7 @@ struct WriteStatements {
     let cards: CardStatements
     private let devices: DeviceStatements
     let messages: MessageStatements
+    private let readers: ReaderStatements
     private let reserveSequence: PreparedStatement
     private let removeExpiredSubscriptions: PreparedStatement
     private let removeExpiredStatuses: PreparedStatement
@@ -73,6 +74,7 @@ struct WriteStatements {
         cards = try CardStatements(db)
         devices = try DeviceStatements(db)
         messages = try MessageStatements(db)
+        readers = try ReaderStatements(db)
         reserveSequence = try PreparedStatement(
             db,
             """
@@ -136,6 +138,10 @@ struct WriteStatements {
             try messages.remove(keys)
         case .handOver(let rows):
             try messages.handOver(rows)
+        case .moveReader(let move):
+            try readers.move(move)
+        case .removeReader(let name):
+            try readers.remove(name)
         case .reserveSequence(let upTo):
             try reserveSequence.run(upTo)
         case .removeExpired(let before):

@@ -25,6 +25,8 @@ final class Webhook: Sendable {
         var counters: WebhookCounters
         var random: SplitMix64
         var lastBatch = 0
+        /// The position.
+        var cursor: String?
         /// When the first event of the batch being posted happened.
         var pendingSince: Int64?
     }
@@ -68,14 +70,19 @@ final class Webhook: Sendable {
     ) async {
         var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
         var deliveries = backoff
+        let position = await environment.positions.position(of: endpoint.name)
+        state.withLock { $0.cursor = position?.cursor }
         while !Task.isCancelled {
             do {
-                let feed = try await open(
-                    endpoint.stream, environment.positions.cursor(of: endpoint.name))
+                let feed = try await open(endpoint.stream, state.withLock { $0.cursor })
                 defer { feed.close() }
                 try await follow(feed, &backoff, &deliveries)
             } catch is OutdatedBatchError {
                 continue
+            } catch is ResetRequestError {
+                environment.logger.notice(
+                    "webhook endpoint asks for a reset",
+                    metadata: ["webhook": "\(endpoint.name)"])
             } catch InProcessError.rejected(let error) {
                 environment.logger.warning(
                     "webhook cannot read the feed; retrying",
@@ -83,7 +90,7 @@ final class Webhook: Sendable {
             } catch {
                 guard !Task.isCancelled else { return }
                 environment.logger.debug(
-                    "webhook cannot go on with the feed; opening it again",
+                    "webhook cannot continue with the feed; opening it again",
                     metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])
             }
             await pause(state.withLock { backoff.fail(&$0.random) })
@@ -121,7 +128,7 @@ final class Webhook: Sendable {
         defer { state.withLock { $0.pendingSince = nil } }
         // First forget the position: the receiver may discard its table before the batch is
         // accepted.
-        while batch.isReset, !environment.positions.store(nil, of: endpoint.name) {
+        while batch.isReset, !(await store(nil)) {
             recordFailure("cannot write its position", backoff.failures)
             try await pauseOrEnd(state.withLock { backoff.fail(&$0.random) })
         }
@@ -130,6 +137,12 @@ final class Webhook: Sendable {
             let outcome = await attempt(body)
             try Task.checkCancellation()
             state.withLock { $0.counters.lastStatus = outcome.status }
+            // An endpoint that asks for a reset has not stored the batch, unless that is one.
+            if outcome.asksForReset, batch.stream == .events, !batch.isSnapshot {
+                recordFailure(outcome.failureReason, 0)
+                guard await store(nil) else { throw OutdatedBatchError() }
+                throw ResetRequestError()
+            }
             if outcome.isAccepted { break }
             recordFailure(outcome.failureReason, backoff.failures)
             let asked = outcome.retryAfter?.seconds(at: environment.wallMilliseconds() / 1_000)
@@ -139,10 +152,18 @@ final class Webhook: Sendable {
         }
         recordSuccess(batch, failures: backoff.failures)
         backoff.succeed()
-        if let cursor = batch.cursor, !environment.positions.store(cursor, of: endpoint.name) {
+        if let cursor = batch.cursor, !(await store(cursor)) {
             // The batch is then repeated after a restart, which does no harm.
             recordFailure("cannot write its position", 0)
         }
+    }
+
+    /// Stores the position. Returns whether it is durable.
+    private func store(_ cursor: String?) async -> Bool {
+        let isStored = await environment.positions.store(
+            PositionChange(cursor), of: endpoint.name)
+        if isStored { state.withLock { $0.cursor = cursor } }
+        return isStored
     }
 
     private func attempt(_ body: ByteBuffer) async -> DeliveryOutcome {
@@ -192,6 +213,9 @@ final class Webhook: Sendable {
         try await environment.loop.sleep(for: .milliseconds(Int64(milliseconds)))
     }
 }
+
+/// The endpoint has lost its table.
+private struct ResetRequestError: Error {}
 
 /// A batch of what is undelivered was not accepted: devices may have taken some of it by the next
 /// attempt.

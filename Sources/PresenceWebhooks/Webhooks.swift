@@ -7,29 +7,32 @@ import TaskLoops
 
 /// The webhooks of all endpoints. They post from `start` to `stop`.
 public final class Webhooks: Sendable {
-    private let webhooks: [Webhook]
+    private let makeWebhooks: @Sendable (ReaderPositions) -> [Webhook]
     private let http: OutgoingHTTP
-    private let tasks = Mutex<[Task<Void, Never>]>([])
+    private let running = Mutex<(webhooks: [Webhook], tasks: [Task<Void, Never>])>(([], []))
 
     /// Nothing is posted before `start`.
     public init(
-        _ settings: WebhookSettings, over http: OutgoingHTTP, positions: ReaderPositions,
+        _ settings: WebhookSettings, over http: OutgoingHTTP,
         wallMilliseconds: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.http = http
-        let environment = Webhook.Environment(
-            delivery: HTTPDelivery(http: http), positions: positions, loop: http.loop,
-            wallMilliseconds: wallMilliseconds, logger: logger)
-        webhooks = settings.endpoints.enumerated().map { number, endpoint in
-            Webhook(endpoint, settings, seed: settings.seed &+ UInt64(number), environment)
+        makeWebhooks = { positions in
+            let environment = Webhook.Environment(
+                delivery: HTTPDelivery(http: http), positions: positions, loop: http.loop,
+                wallMilliseconds: wallMilliseconds, logger: logger)
+            return settings.endpoints.enumerated().map { number, endpoint in
+                Webhook(endpoint, settings, seed: settings.seed &+ UInt64(number), environment)
+            }
         }
     }
 
-    /// Begins to read and to post.
-    public func start(over gateway: Gateway) {
-        tasks.withLock { tasks in
-            guard tasks.isEmpty else { return }
-            tasks = webhooks.map { webhook in
+    /// Begins to read and to post, each from its position.
+    public func start(over gateway: Gateway, from positions: ReaderPositions) {
+        running.withLock { running in
+            guard running.tasks.isEmpty else { return }
+            running.webhooks = makeWebhooks(positions)
+            running.tasks = running.webhooks.map { webhook in
                 http.loop.task {
                     await webhook.serve { stream, cursor in
                         switch stream {
@@ -45,11 +48,13 @@ public final class Webhooks: Sendable {
     /// Stops, and returns when every webhook has stopped. Batches in flight are abandoned, and
     /// posted again after the next start.
     public func stop() async {
-        let running = tasks.withLock { $0 }
-        for task in running { task.cancel() }
-        for task in running { await task.value }
+        let tasks = running.withLock { $0.tasks }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
     }
 
     /// The current counters of each endpoint.
-    public func snapshot() -> [WebhookCounters] { webhooks.map(\.counters) }
+    public func snapshot() -> [WebhookCounters] {
+        running.withLock { $0.webhooks }.map(\.counters)
+    }
 }

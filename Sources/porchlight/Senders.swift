@@ -3,6 +3,7 @@ import Logging
 import OutgoingHTTP
 import PresenceGateway
 import PresencePush
+import PresenceServer
 import PresenceWebhooks
 import TaskLoops
 import WebPush
@@ -13,22 +14,33 @@ struct Senders: Sendable {
     let pushKey: String?
     private let webhooks: Webhooks
     private let push: PushSenders
+    private let pushHosts: [String]
     private let http: OutgoingHTTP
+    /// Where earlier versions stored positions.
+    private let directory: String
 
     /// Nothing is sent before `start`.
     init(
         _ files: ServiceFiles, over http: OutgoingHTTP, directory: String, logger: Logger
     ) {
         self.http = http
+        self.directory = directory
+        pushHosts = files.push?.hosts.entries.map(\.text) ?? []
         pushKey = files.push?.key.publicText
-        webhooks = Webhooks(files.webhooks, over: http, directory: directory, logger: logger)
-        push = PushSenders(files.push, on: http.loop, directory: directory, logger: logger)
+        webhooks = Webhooks(files.webhooks, over: http, logger: logger)
+        push = PushSenders(files.push, on: http.loop, logger: logger)
     }
 
-    /// Begins to send, what the service behind `service` has.
-    func start(_ service: ServiceReference) {
-        webhooks.start(over: Gateway(on: http.loop.eventLoop, to: service))
-        push.start(over: Gateway(on: http.loop.eventLoop, to: service))
+    /// Begins to send what the service behind `service` has, each from its position.
+    func start(_ service: ServiceReference, from readers: StoredReaders) {
+        let ofPushes = PositionRows(readers, of: "push", directory)
+        webhooks.start(
+            over: Gateway(on: http.loop.eventLoop, to: service),
+            from: ReaderPositions(PositionRows(readers, of: "webhook", directory)))
+        push.start(
+            over: Gateway(on: http.loop.eventLoop, to: service), from: ReaderPositions(ofPushes))
+        // So that one that is configured again begins then, not with all that has waited since.
+        http.loop.task { [pushHosts] in await ofPushes.forget(allBut: pushHosts) }
     }
 
     /// Stops, and waits for that.

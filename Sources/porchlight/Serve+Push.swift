@@ -1,13 +1,11 @@
 // Web Push of `porchlight serve`: the settings are read, checked and made into senders.
 
 import CommandSupport
-import Deliveries
 import EventLoop
 import Foundation
 import Logging
 import PresenceClient
 import PresencePush
-import PresenceStore
 import TaskLoops
 import WebPush
 
@@ -69,16 +67,10 @@ extension PushSettings {
 }
 
 extension PushSenders {
-    /// The senders of a service whose data are in `directory`.
-    convenience init(
-        _ settings: PushSettings?, on loop: TaskLoop, directory: String, logger: Logger
-    ) {
-        let positions = ReaderPositions(
-            of: "push",
-            read: { SideFile(directory: directory, name: "push-\($0)").read(bytesMax: 1_024) },
-            write: { SideFile(directory: directory, name: "push-\($0)").put($1) })
+    /// The senders of a service.
+    convenience init(_ settings: PushSettings?, on loop: TaskLoop, logger: Logger) {
         self.init(
-            settings, on: loop, authoritiesPath: authoritiesInEnvironment, positions: positions,
+            settings, on: loop, authoritiesPath: authoritiesInEnvironment,
             wallMilliseconds: { Loop.wallMilliseconds() }, logger: logger)
     }
 }

@@ -2,7 +2,6 @@
 
 import CommandSupport
 import Containers
-import Deliveries
 import EventLoop
 import Foundation
 import Logging
@@ -10,7 +9,6 @@ import NIOPosix
 import OutgoingHTTP
 import PresenceClient
 import PresenceServer
-import PresenceStore
 import PresenceTokens
 import PresenceWebhooks
 import PresenceWire
@@ -121,18 +119,10 @@ extension WebhookSettings {
 }
 
 extension Webhooks {
-    /// The webhooks of a service whose data are in `directory`.
-    convenience init(
-        _ settings: WebhookSettings, over http: OutgoingHTTP, directory: String, logger: Logger
-    ) {
-        let positions = ReaderPositions(
-            of: "webhook",
-            read: { SideFile(directory: directory, name: "webhook-\($0)").read(bytesMax: 1_024) },
-            write: { SideFile(directory: directory, name: "webhook-\($0)").put($1) })
+    /// The webhooks of a service.
+    convenience init(_ settings: WebhookSettings, over http: OutgoingHTTP, logger: Logger) {
         self.init(
-            settings, over: http, positions: positions,
-            wallMilliseconds: { Loop.wallMilliseconds() },
-            logger: logger)
+            settings, over: http, wallMilliseconds: { Loop.wallMilliseconds() }, logger: logger)
     }
 }
 

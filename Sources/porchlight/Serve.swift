@@ -64,7 +64,6 @@ struct Serve: ParsableCommand {
         defer { http?.stop() }
         let senders = Senders(
             files, over: outgoing, directory: settings.dataDirectory, logger: logger)
-        defer { senders.stop() }
         let furtherMetrics: @Sendable () -> [UInt8] = {
             AdjustableLog.output.metricsText() + senders.metricsText()
         }
@@ -73,12 +72,6 @@ struct Serve: ParsableCommand {
                 files.tls, authenticator, pushKey: senders.pushKey, furtherMetrics)
             configuration.watchdog = watchdog
             let service = try Service(configuration, logger: logger)
-            let address =
-                "\(service.address)" + (service.tlsAddress.map { ", tls on \($0)" } ?? "")
-                + (service.xmppAddress.map { ", xmpp on \($0)" } ?? "")
-                + (service.xmppTLSAddress.map { ", xmpps on \($0)" } ?? "")
-                + (http?.address.map { ", http on \($0)" } ?? "")
-                + (http?.tlsAddress.map { ", https on \($0)" } ?? "")
             let reloading = Reloading(
                 sources, ReloadedState(inForce, files), tickets: tickets, logger: logger
             ) { [control = service.control] state in
@@ -93,20 +86,35 @@ struct Serve: ParsableCommand {
             let signals: [CInt: SignalMeaning] = [
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },
             ]
-            try service.run(signals: signals) { [control = service.control] in
+            try service.run(signals: signals) {
+                [
+                    control = service.control, readers = service.readers,
+                    addresses = addresses(of: service, http)
+                ] in
                 reference.open(to: control)
                 // Not before: a start that is rejected is one sentence.
                 logger.notice(
                     "started",
                     metadata: settings.logged.merging(files.keys.logged) { $1 })
                 // A full disk behind standard output must not stop the service.
-                try? announce("ready on \(address)")
+                try? announce("ready on \(addresses)")
                 Supervisor.tell(Supervisor.ready)
-                senders.start(reference)
+                senders.start(reference, from: readers)
+            } ended: {
+                senders.stop()
             }
         } catch {
             throw settings.startError(error)
         }
+    }
+
+    /// Where clients connect to, for the line that says that it is ready.
+    private func addresses(of service: Service, _ http: HTTPServer?) -> String {
+        "\(service.address)" + (service.tlsAddress.map { ", tls on \($0)" } ?? "")
+            + (service.xmppAddress.map { ", xmpp on \($0)" } ?? "")
+            + (service.xmppTLSAddress.map { ", xmpps on \($0)" } ?? "")
+            + (http?.address.map { ", http on \($0)" } ?? "")
+            + (http?.tlsAddress.map { ", https on \($0)" } ?? "")
     }
 
     /// Closes what the other program has open, such as its listener: else its port would stay in

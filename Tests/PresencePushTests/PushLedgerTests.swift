@@ -1,4 +1,5 @@
 import Containers
+import Deliveries
 import HTTPValues
 import PresenceCore
 import PresenceWire
@@ -35,6 +36,7 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
 
 @Suite struct `The ledger of pushes` {
     private var random = SplitMix64(seed: 1)
+    private var stored: [ExactText: UnfinishedDelivery] = [:]
     private var ledger = PushLedger(retryMillisecondsMax: 300_000, downMillisecondsMax: 60_000)
     private var now: Int64 = 0
 
@@ -58,6 +60,16 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
         return try #require(share.pushes.first)
     }
 
+    /// What is stored of what is unfinished, as "number device".
+    private mutating func unfinished() -> [String] {
+        let (begun, finished) = ledger.takeChanges()
+        for id in finished { stored[ExactText("\(id.number) \(id.device)")] = nil }
+        for delivery in begun {
+            stored[ExactText("\(delivery.number) \(delivery.device)")] = delivery
+        }
+        return stored.keys.map(\.text).sorted()
+    }
+
     private mutating func admit(
         _ number: UInt64, _ device: String, of account: String? = nil
     ) throws -> PushLedger.Admission {
@@ -66,7 +78,8 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
 
     private mutating func note(_ answer: PushAnswer, _ number: UInt64, _ device: String) -> Int {
         ledger.note(
-            answer, to: PushID(number: number, device: device), at: now, wall: 0, &random)
+            answer, to: PushID(number: number, device: ExactText(device)), at: now, wall: 0, &random
+        )
     }
 
     /// A push that is attempted and answered.
@@ -94,22 +107,32 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
         #expect(try pushes(entry.replacing(#""body":"a","#, with: #""cut":true,"#)) == 1)
     }
 
-    @Test mutating func `has a position before what is not finished`() throws {
+    @Test mutating func `says what is not finished, also after a restart`() throws {
         for (number, device) in [(3, "a"), (5, "a"), (5, "b"), (8, "c")] as [(UInt64, String)] {
             #expect(try admit(number, device) == .begun)
         }
         ledger.passed(upTo: 9)
-        #expect(ledger.position == 2 && ledger.isBusy)
+        #expect(ledger.isBusy && unfinished() == ["3 a", "5 a", "5 b", "8 c"])
         #expect(note(.accepted, 3, "a") + note(.accepted, 5, "a") + note(.gone, 8, "c") == 0)
-        #expect(ledger.position == 4)
+        #expect(unfinished() == ["5 b"])
+        // What begins and ends between two changes leaves nothing.
+        #expect(try admit(9, "d") == .begun && note(.accepted, 9, "d") == 0)
         #expect(note(.tooMany(nil), 5, "b") == 0)
-        #expect(ledger.position == 4 && ledger.waitingCount == 1 && ledger.pendingSince == 5_000)
-        now = 300_000
+        #expect(unfinished() == ["5 b"])
+        #expect(ledger.waitingCount == 1 && ledger.pendingSince == 5_000)
+        // Of a change that could not be stored, all is in the next one.
+        let (begun, finished) = ledger.takeChanges()
+        ledger.giveBack(finished + [PushID(number: 5, device: "b")])
+        #expect(begun.isEmpty && unfinished() == ["5 b"])
+        ledger = PushLedger(
+            retryMillisecondsMax: 300_000, downMillisecondsMax: 60_000, read: 9,
+            unfinished: Array(stored.values))
+        #expect(ledger.read == 9 && ledger.pendingSince == 5_000 && unfinished() == ["5 b"])
         #expect(ledger.firstDue(at: now) == 5)
         let again = ledger.takeAgain(try share(9, [(5, "b", ["a", "b"])]), from: 5)
         #expect(again.map(\.id) == [PushID(number: 5, device: "b")])
         #expect(try admit(5, "b") == .begun && note(.accepted, 5, "b") == 0)
-        #expect(ledger.position == 9 && !ledger.isBusy && ledger.failingCount == 0)
+        #expect(unfinished() == [] && !ledger.isBusy && ledger.failingCount == 0)
     }
 
     @Test mutating func `takes one endpoint that fails for no evidence against others`() throws {
@@ -158,7 +181,7 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
             let isFirst = number <= max
             #expect(try admit(number, "d\(number)", of: "eve") == (isFirst ? .begun : waits))
         }
-        #expect(ledger.firstDue(at: now) == nil && ledger.position == 0)
+        #expect(ledger.firstDue(at: now) == nil && unfinished().count == 1_000)
         #expect(try admit(1_001, "bob") == .begun)
         // When one has ended, the next may follow.
         _ = note(.unavailable(nil), 2, "d2")
@@ -233,12 +256,26 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
         #expect(try admit(max + 1, "eve") == .waits(droppedCount: 1))
         #expect(ledger.waitingCount == Int(max))
         #expect(!ledger.isWaiting(PushID(number: 1, device: "eve")))
+        #expect(unfinished().count == Int(max) && stored["1 eve"] == nil)
     }
 
     @Test mutating func `keeps what is interrupted`() throws {
         #expect(try admit(1, "a") == .begun)
         ledger.passed(upTo: 1)
         ledger.interrupt(PushID(number: 1, device: "a"), at: now)
-        #expect(ledger.position == 0 && ledger.firstDue(at: now) == 1)
+        #expect(unfinished() == ["1 a"] && ledger.firstDue(at: now) == 1)
+    }
+
+    @Test mutating func `takes devices whose names look the same for two`() throws {
+        let names: [ExactText] = ["\u{E9}", "e\u{301}"]
+        for name in names {
+            var push = try push(1, "d")
+            push.id.device = name
+            #expect(ledger.admit(push, at: now) == .begun)
+        }
+        #expect(unfinished().count == 2)
+        let id = PushID(number: 1, device: names[0])
+        #expect(ledger.note(.accepted, to: id, at: now, wall: 0, &random) == 0)
+        #expect(unfinished().count == 1)
     }
 }

@@ -26,7 +26,11 @@ final class Stage: Delivery, PushDevices, Sendable {
         var answers: [String: [(status: Int, retryAfter: Int?)]]
         /// Done after so many pauses.
         var afterPauses: [@Sendable (Stage) -> Void]
-        var kept: [UInt8]?
+        /// What is stored of its position: up to this number, without these.
+        var kept: UInt64?
+        var unfinished: [String: UnfinishedDelivery] = [:]
+        /// How often storing fails.
+        var storesFail = 0
         var now: Int64 = 0
         var inFlight = 0
         var inFlightMax = 0
@@ -38,30 +42,29 @@ final class Stage: Delivery, PushDevices, Sendable {
     private let (happened, happens) = AsyncStream<String>.makeStream()
     private let loop = TaskLoop(MultiThreadedEventLoopGroup.singleton.next())
     private let hosts: String
-    private let keptAt: UInt64?
+    private let newest: UInt64
 
     init(
         _ waiting: [(UInt64, [String])],
         answers: [String: [(status: Int, retryAfter: Int?)]] = [:], hosts: String = "push.example",
-        keptAt: UInt64? = nil, traffic: Int = 0, afterPauses: [@Sendable (Stage) -> Void] = []
+        keptAt: UInt64? = nil, unfinished: [UnfinishedDelivery] = [], newest: UInt64 = 0,
+        traffic: Int = 0, storesFail: Int = 0,
+        afterPauses: [@Sendable (Stage) -> Void] = []
     ) {
         self.hosts = hosts
-        self.keptAt = keptAt
+        self.newest = newest
         state = Mutex(
             State(
                 waiting: waiting.map {
                     Waiting(number: $0, json: entryJSON($0, of: "a\($0)", $1))
                 },
-                answers: answers, afterPauses: afterPauses,
-                kept: keptAt.map { Array("porchlight push 1\n\(Self.text($0))\n".utf8) },
-                traffic: traffic))
+                answers: answers, afterPauses: afterPauses, kept: keptAt,
+                unfinished: Dictionary(
+                    uniqueKeysWithValues: unfinished.map { ("\($0.number) \($0.device)", $0) }),
+                storesFail: storesFail, traffic: traffic))
     }
 
-    private static func text(_ seq: UInt64) -> String { FeedCursor(epoch: 1, seq: seq).text }
-
-    private static func number(_ cursor: String) -> UInt64? {
-        (0...2_000).first { text($0) == cursor }
-    }
+    private static func number(_ cursor: String) -> UInt64? { FeedCursor(cursor)?.seq }
 
     private func note(_ what: String) { happens.yield(what) }
 
@@ -134,6 +137,46 @@ final class Stage: Delivery, PushDevices, Sendable {
         next?(self)
     }
 
+    // MARK: The position
+
+    /// What is stored of it.
+    var kept: (UInt64?, [UnfinishedDelivery]) {
+        state.withLock { ($0.kept, Array($0.unfinished.values)) }
+    }
+
+    private func position() -> ReaderPosition? {
+        state.withLock { state in
+            state.kept.map {
+                ReaderPosition(
+                    FeedCursor(epoch: 1, seq: $0).text, unfinished: Array(state.unfinished.values))
+            }
+        }
+    }
+
+    /// Notes the position, and what is not finished before it.
+    private func keep(_ change: PositionChange) -> Bool {
+        let left: [String]? = state.withLock { state in
+            guard state.storesFail == 0 else {
+                state.storesFail -= 1
+                return nil
+            }
+            state.kept = change.cursor.flatMap(Self.number)
+            for (number, device) in change.finished {
+                state.unfinished["\(number) \(device)"] = nil
+            }
+            for each in change.begun { state.unfinished["\(each.number) \(each.device)"] = each }
+            return state.unfinished.keys.sorted()
+        }
+        guard let left else {
+            note("cannot keep")
+            return false
+        }
+        note(
+            (["keep \(change.cursor.flatMap(Self.number).map { "\($0)" } ?? "?")"] + left)
+                .joined(separator: ", "))
+        return true
+    }
+
     // MARK: Sending
 
     func attempt(_ request: DeliveryRequest, timeoutSeconds: Int) async -> DeliveryOutcome {
@@ -180,13 +223,8 @@ final class Stage: Delivery, PushDevices, Sendable {
         let environment = PushReader.Environment(
             delivery: self, devices: self,
             positions: ReaderPositions(
-                of: "push", read: { [self] _ in state.withLock { $0.kept } },
-                write: { [self] _, content in
-                    state.withLock { $0.kept = content }
-                    let line = String(decoding: content, as: UTF8.self).split(separator: "\n")[1]
-                    note("keep \(Self.number(String(line)).map { "\($0)" } ?? "?")")
-                    return true
-                }),
+                newest: FeedCursor(epoch: 1, seq: newest), load: { [self] _ in position() },
+                store: { [self] _, change in keep(change) }),
             pause: { [self] milliseconds in
                 // After what can happen without it.
                 for _ in 0..<20 { await turn() }
@@ -206,7 +244,8 @@ final class Stage: Delivery, PushDevices, Sendable {
         var story: [String] = []
         for await what in happened {
             story.append(what)
-            if what == end || end == "keep" && what.hasPrefix("keep") { break }
+            let isDone = end == "finished" && what.hasPrefix("keep") && !what.contains(",")
+            if what == end || isDone && what != "keep 0" { break }
         }
         // Before it stops, as what is interrupted has no result.
         let counters = reader.counters
@@ -237,7 +276,9 @@ private struct Silent: LogHandler {
         let (story, counters, _) = try await stage.play(until: "keep 2")
         #expect(
             story.filter { $0 != "idle" }
-                == ["open -", "post a 201", "post b 201", "post c 201", "keep 2"])
+                == [
+                    "keep 0", "open 0", "post a 201", "post b 201", "post c 201", "keep 2",
+                ])
         #expect(counters.sent == 3 && counters.failures == 0)
     }
 
@@ -255,6 +296,38 @@ private struct Silent: LogHandler {
             [(1, [deviceJSON("a")]), (2, [deviceJSON("b")])], keptAt: 1)
         let (story, _, _) = try await stage.play(until: "keep 2")
         #expect(story.first == "open 1" && posts(story) == ["post b 201"])
+    }
+
+    @Test func `begins now if nothing is stored of it`() async throws {
+        let stage = Stage([(1, [deviceJSON("a")]), (3, [deviceJSON("b")])], newest: 2)
+        let (story, _, _) = try await stage.play(until: "keep 3")
+        // Also if it crashes before it has read anything.
+        #expect(story.starts(with: ["keep 2", "open 2"]) && posts(story) == ["post b 201"])
+    }
+
+    @Test func `continues what was not finished, and repeats nothing else`() async throws {
+        let messages: [(UInt64, [String])] = [
+            (1, [deviceJSON("a"), deviceJSON("b")]), (2, [deviceJSON("c")]),
+            (3, [deviceJSON("d")]),
+        ]
+        let first = Stage(messages, answers: ["b": [(503, 3_600)], "c": [(-1, nil)]])
+        let before = try await first.play(until: "post d 201").story
+        #expect(posts(before).sorted() == ["post a 201", "post b 503", "post d 201"])
+        // What hung was interrupted.
+        let (kept, unfinished) = first.kept
+        #expect(kept == 3 && unfinished.map(\.device).sorted() == ["b", "c"])
+        let second = Stage(messages, keptAt: kept, unfinished: unfinished)
+        let (story, counters, _) = try await second.play(until: "keep 3")
+        #expect(story.first == "open 3")
+        #expect(posts(story).sorted() == ["post b 201", "post c 201"])
+        #expect(counters.sent == 2)
+    }
+
+    @Test func `stores its position as soon as that is possible again`() async throws {
+        let stage = Stage([(1, [deviceJSON("a")])], keptAt: 0, storesFail: 3)
+        let (story, counters, _) = try await stage.play(until: "keep 1")
+        #expect(story.count { $0 == "cannot keep" } == 3 && posts(story) == ["post a 201"])
+        #expect(counters.failures == 3)
     }
 
     @Test func `sends only to its own host`() async throws {
@@ -347,8 +420,8 @@ private struct Silent: LogHandler {
             afterPauses: (0..<100).map { number in
                 { $0.add(10 + number, of: "b\(number)", [deviceJSON("d\(number)")]) }
             })
-        // The position is before it until then.
-        let (story, counters, _) = try await stage.play(until: "keep")
+        // It is unfinished until then.
+        let (story, counters, _) = try await stage.play(until: "finished")
         #expect(counters.dropped == 1)
         #expect(posts(story).count { $0.hasSuffix("201") } >= FailingEndpoints.attemptsMax - 1)
     }

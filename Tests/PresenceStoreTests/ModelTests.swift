@@ -164,7 +164,7 @@ private struct Model {
         case .reserveSequence(let upTo):
             contents.sequence = max(contents.sequence ?? upTo, upTo)
         case .putCredential, .removeCredential, .putMessage, .takeMessages, .removeMessages,
-            .handOver, .putCard, .removeCard:
+            .handOver, .putCard, .removeCard, .moveReader, .removeReader:
             preconditionFailure("not in this test")
         case .putSession, .updateSession, .removeSession, .removeExpired:
             preconditionFailure("not in this test")

@@ -1,10 +1,12 @@
 """Web Push: what a browser is sent, when again, and what is never connected to."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -287,6 +289,116 @@ class Failing(Pushing):
         self.assertEqual(browsers[1].decrypt(again)["body"], "b")
         self.send(first, "c")
         self.assertEqual(browsers[0].decrypt(self.expect(browsers[0]))["body"], "c")
+
+
+class Restarting(Pushing):
+    """What was pushed is not pushed again, and what was not is; what waits at the start is not."""
+
+    def hold(self, count):
+        """A push service that is asked for so many pushes and answers none of them."""
+        browsers = [self.browser() for _ in range(count)]
+        for browser in browsers:
+            account = self.name()
+            self.push.answers["/" + browser.endpoint.rsplit("/", 1)[1]] = [None]
+            self.subscribe(account, browser.subscription())
+            self.send(account, "held")
+        return browsers, [self.push.next(WAIT) for _ in browsers]
+
+    def again(self, *ways):
+        """Stops and starts the service, and returns the paths of what it pushes then."""
+        for way in ways:
+            way()
+        self.service.start()
+        self.app = self.service.server()
+        # What comes in the order of the messages is there when the next one is.
+        account, last = self.name(), self.browser()
+        self.subscribe(account, last.subscription())
+        self.send(account, "last")
+        paths = []
+        while not paths or not last.endpoint.endswith(paths[-1]):
+            request = self.push.next(WAIT)
+            self.assertIsNotNone(request, self.service.log_text()[-2000:])
+            paths.append(request.path)
+        return paths[:-1]
+
+    def test_only_what_was_not_finished_is_pushed_again(self):
+        for _ in range(2):
+            browsers, held = self.hold(3)
+            done = self.name()
+            self.subscribe(done, self.browser().subscription())
+            self.send(done, "done")
+            self.assertIsNotNone(self.push.next(WAIT))
+            self.until(lambda: self.metric("porchlight_push_sent_total") > 0)
+            held[1].respond(201)
+            self.until(lambda: self.metric("porchlight_push_sent_total") > 1)
+            paths = self.again(lambda: self.assertEqual(self.service.terminate(), 0))
+            left = sorted(held[place].path for place in (0, 2))
+            extra = [path for path in paths if path not in left]
+            self.assertEqual(extra, [])
+            # They are sent beside what is new, so some may come after it.
+            while len(paths) < 2:
+                paths.append(self.push.next(WAIT).path)
+            self.assertEqual(sorted(paths), left)
+            for request in held:
+                request.respond(201)
+
+    def test_a_restore_elsewhere_pushes_nothing_again(self):
+        browser, account = self.browser(), self.name()
+        self.subscribe(account, browser.subscription())
+        self.send(account, "pushed")
+        self.expect(browser)
+        self.until(lambda: self.metric("porchlight_push_sent_total") > 0)
+        self.assertEqual(self.service.terminate(), 0)
+        folder = os.path.join(self.folder, self.name())
+        copy = folder + ".copy"
+        for words in (("backup", "--data", self.service.data, copy),
+                      ("restore", copy, "--data", folder)):
+            subprocess.run([porchlight.BINARY, *words], check=True, capture_output=True)
+        self.assertEqual(
+            [name for name in os.listdir(folder) if name.startswith("push-")], [])
+        before, self.service.data = self.service.data, folder
+        try:
+            self.assertEqual(self.again(), [])
+        finally:
+            self.assertEqual(self.service.terminate(), 0)
+            self.service.data = before
+            self.again()
+
+    def test_a_push_service_that_is_new_in_the_list_begins_now(self):
+        account, other = self.name(), self.browser()
+        hosts = self.service.flags[self.service.flags.index("--push-hosts") + 1]
+        with_one = [flag if flag != hosts else hosts.split(", ")[1] for flag in self.service.flags]
+        self.assertEqual(self.service.terminate(), 0)
+        self.service.start(*with_one)
+        self.app = self.service.server()
+        self.subscribe(account, other.subscription())
+        self.send(account, "waits")
+        # The entry is configured again: what waits already is not pushed.
+        self.assertEqual(self.again(lambda: self.assertEqual(self.service.terminate(), 0)), [])
+        self.send(account, "new")
+        self.assertEqual(other.decrypt(self.expect(other))["body"], "new")
+
+    def test_a_position_of_a_version_before_is_taken_over(self):
+        account, browser = self.name(), self.browser()
+        self.subscribe(account, browser.subscription())
+        self.send(account, "pushed")
+        self.expect(browser)
+        self.until(lambda: self.metric("porchlight_push_sent_total") > 0)
+        self.assertEqual(self.service.terminate(), 0)
+        # As that version has left it: a file, and no row.
+        name = "push-127.0.0.1_%d" % self.push.port
+        with contextlib.closing(
+                sqlite3.connect(os.path.join(self.service.data, "porchlight.sqlite"))) as database:
+            (cursor,), = database.execute(
+                "SELECT cursor FROM reader WHERE name = ?", (
+                    "push:127.0.0.1:%d" % self.push.port,))
+            with database:
+                database.execute("DELETE FROM reader")
+        path = os.path.join(self.service.data, name)
+        with open(path, "w") as file:
+            file.write("porchlight push 1\n%s\n" % cursor)
+        self.assertEqual(self.again(), [])
+        self.assertFalse(os.path.exists(path))
 
 
 class Rejecting(Pushing):

@@ -162,6 +162,7 @@ final class SimulatedDisk: Persistence {
             removeUnusedContents()
         case .handOver(let rows):
             for row in rows { handOver(row) }
+        case .moveReader, .removeReader: preconditionFailure("there are no senders")
         case .reserveSequence(let end):
             durable.sequence = max(durable.sequence, end)
         case .removeExpired(let before):

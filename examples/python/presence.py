@@ -141,9 +141,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with contextlib.closing(opened(self.server.path)) as database, database:  # and commit
             is_stored = apply(database, json.loads(body))
         if not is_stored:
-            print("this database is new: stop Porchlight, remove webhook-default from its data "
-                  "directory, start it", file=sys.stderr, flush=True)
-        self.answer(204 if is_stored else 503)
+            print("this database is new: asking for everything", file=sys.stderr, flush=True)
+        self.answer(204 if is_stored else 205)
 
     def do_GET(self):
         path, _, query = self.path.partition("?")

@@ -306,6 +306,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         case .engine: noteChange(Ticket(number: number), outcome.result, at: now)
         case .password: reportPassword(number, outcome.result)
         case .card: reportCard(number, outcome.result)
+        case .reader: preconditionFailure("an outcome of `StoredReaders`")
         }
     }
 

@@ -22,6 +22,7 @@ enum Schema {
         migrator.registerMigration("009 card", migrate: createCard)
         migrator.registerMigration("010 device", migrate: createDevice)
         migrator.registerMigration("011 handOver", migrate: addHandOver)
+        migrator.registerMigration("012 reader", migrate: createReader)
         return migrator
     }
 }

@@ -26,6 +26,12 @@ public struct FeedCursor: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The cursor with this text; nil if there is none.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        self.init(bytes, at: ByteRange(start: 0, count: Int32(clamping: bytes.count)))
+    }
+
     /// The cursor that a text encodes; nil if it is invalid.
     init?(_ text: [UInt8], at range: ByteRange) {
         guard range.count == Self.characters else { return nil }
