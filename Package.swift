@@ -149,7 +149,7 @@ let package = Package(
         .target(
             name: "WebPush",
             dependencies: [
-                "Containers", "HTTPValues", "PresenceWire",
+                "Containers", "HTTPValues", "PresenceCore", "PresenceWire",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict),
@@ -273,7 +273,7 @@ let package = Package(
         .testTarget(
             name: "WebPushTests",
             dependencies: [
-                "Containers", "HTTPValues", "WebPush",
+                "Containers", "HTTPValues", "PresenceCore", "WebPush",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: common),

@@ -5,6 +5,7 @@ import Deliveries
 import Logging
 import NIOCore
 import OutgoingHTTP
+import PresenceCore
 import PresenceGateway
 import PresenceServer
 import PresenceWire
@@ -180,6 +181,7 @@ final class PushReader: Sendable {
             own.isReading = false
             guard let share = share(of: item, &own) else { break }
             (own.rest, own.end) = (share.pushes[...], share.end)
+            note(passedOver: share.passedOver)
         case .read(.failure(let error)):
             own.isReading = false
             own.failure = error
@@ -376,6 +378,11 @@ final class PushReader: Sendable {
         environment.logger.warning(
             "Web Push failed",
             metadata: ["host": "\(host.text)", "why": "\(why)", "times": "\(count)"])
+    }
+
+    private func note(passedOver counts: [PushRejection: Int]) {
+        guard !counts.isEmpty else { return }
+        shared.withLock { $0.counters.passedOver.merge(counts, uniquingKeysWith: +) }
     }
 
     private func note(dropped count: Int) {

@@ -1,3 +1,4 @@
+import PresenceCore
 import PrometheusText
 
 extension PushSenders {
@@ -30,6 +31,17 @@ extension PushSenders {
             .counter, "porchlight_push_addresses_removed_total",
             "Push addresses removed because the push service no longer has them.",
             \.addressesRemoved)
+        if !all.isEmpty {
+            text.add(
+                .counter, "porchlight_push_passed_over_total",
+                "Push addresses of devices that a message was not pushed to, by reason.",
+                [PushRejection.notASubscription, .invalidKeys, .hostNotAllowed].map { reason in
+                    (
+                        .init("reason", reason.rawValue),
+                        all.reduce(0) { $0 + $1.passedOver[reason, default: 0] }
+                    )
+                })
+        }
         add(
             .gauge, "porchlight_push_lag_seconds",
             "Age of the oldest message with a push that is not finished.", \.lagSeconds)

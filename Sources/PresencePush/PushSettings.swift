@@ -1,3 +1,4 @@
+public import PresenceCore
 public import WebPush
 
 /// How Web Push sends.
@@ -38,6 +39,8 @@ public struct PushCounters: Hashable, Sendable {
     public var dropped = 0
     /// Pushes that are set aside, and endpoints whose last push has failed.
     public var waiting = 0, failingEndpoints = 0
+    /// Addresses of devices that messages were not pushed to, by reason; of the first host only.
+    public var passedOver: [PushRejection: Int] = [:]
     /// Addresses that were removed because the push service had reported them as expired.
     public var addressesRemoved = 0
     /// The age of the oldest message with a push that is not finished, in seconds; 0 if there is

@@ -1,4 +1,5 @@
 import Containers
+import PresenceCore
 import PresenceWire
 import WebPush
 
@@ -22,6 +23,9 @@ struct PushShare {
     /// The position after it.
     let end: UInt64
     let pushes: [Push]
+    /// How many addresses of devices that are not pushed to, by reason. Of the first host only: the
+    /// readers of the others read the same.
+    let passedOver: [PushRejection: Int]
 
     /// Nil: the share has no form that is known.
     init?(
@@ -31,6 +35,7 @@ struct PushShare {
             entries.count == messages.numbers.count
         else { return nil }
         end = cursor.seq
+        var passedOver: [PushRejection: Int] = [:]
         pushes = zip(messages.numbers, entries).flatMap { number, message -> [Push] in
             // Otherwise there is nothing to show: it is a receipt, for example.
             let hasText = message.body != nil || message.ext != nil || message.cut == true
@@ -38,15 +43,26 @@ struct PushShare {
             // The tabs of a browser are devices of their own with the address of the browser.
             var known: Set<PushEndpoint> = []
             return message.devices.compactMap { device -> Push? in
-                guard let address = device.pushAddress,
-                    let subscription = PushSubscription(address),
-                    hosts.place(of: subscription.endpoint) == place,
-                    known.insert(subscription.endpoint).inserted
-                else { return nil }
+                guard let address = device.pushAddress else { return nil }
+                let subscription: PushSubscription
+                do throws(PushRejection) {
+                    subscription = try PushSubscription(address)
+                } catch {
+                    passedOver[error, default: 0] += 1
+                    return nil
+                }
+                guard let host = hosts.place(of: subscription.endpoint) else {
+                    passedOver[.hostNotAllowed, default: 0] += 1
+                    return nil
+                }
+                guard host == place, known.insert(subscription.endpoint).inserted else {
+                    return nil
+                }
                 let id = PushID(number: number, device: ExactText(device.device))
                 return Push(
                     id: id, message: message, address: address, subscription: subscription)
             }
         }
+        self.passedOver = place == 0 ? passedOver : [:]
     }
 }

@@ -2,6 +2,7 @@
 // wants. The operator lists the hosts of push services.
 
 import HTTPValues
+public import PresenceCore
 
 /// An entry of the list: `fcm.googleapis.com`, or `*.notify.windows.com` for all hosts below that
 /// name; with a port if it is not 443.
@@ -74,6 +75,16 @@ public struct PushHosts: Hashable, Sendable {
     /// The first entry that has the host of an endpoint: only one sends to it.
     public func place(of endpoint: PushEndpoint) -> Int? {
         entries.firstIndex { $0.has(endpoint) }
+    }
+
+    /// Why a push address is not sent to; nil: it is.
+    public func rejection(of address: String) -> PushRejection? {
+        do throws(PushRejection) {
+            let subscription = try PushSubscription(address)
+            return place(of: subscription.endpoint) == nil ? .hostNotAllowed : nil
+        } catch {
+            return error
+        }
     }
 }
 

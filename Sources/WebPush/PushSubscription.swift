@@ -1,6 +1,7 @@
 import Containers
 import Crypto
 import FoundationEssentials
+public import PresenceCore
 import PresenceWire
 
 /// What a browser gives a page that may push to it: `JSON.stringify(subscription)`.
@@ -15,18 +16,22 @@ public struct PushSubscription: Sendable {
     /// The browser's secret, 16 bytes.
     let secret: [UInt8]
 
-    /// Nil if this is no subscription, such as a push address of another kind. It is a client that
-    /// has written it: all of it is checked, and other members are ignored.
-    public init?(_ text: String) {
+    /// Parses a push address. It is a client that has written it: all of it is checked, and other
+    /// members are ignored.
+    ///
+    /// - Throws: `notASubscription` for an address of another kind, and `invalidKeys`.
+    public init(_ text: String) throws(PushRejection) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.byteCountMax, bytes.first == UInt8(ascii: "{"),
             (try? StrictJSON.check(bytes)) != nil,
-            let members = try? JSONDecoder().decode(Members.self, from: Data(bytes)),
-            let endpoint = PushEndpoint(members.endpoint),
+            let place = try? JSONDecoder().decode(Place.self, from: Data(bytes)),
+            let endpoint = PushEndpoint(place.endpoint)
+        else { throw .notASubscription }
+        guard let members = try? JSONDecoder().decode(Members.self, from: Data(bytes)),
             let point = Self.decoded(members.keys.p256dh), point.count == 65,
             let key = try? P256.KeyAgreement.PublicKey(x963Representation: point),
             let secret = Self.decoded(members.keys.auth), secret.count == 16
-        else { return nil }
+        else { throw .invalidKeys }
         (self.endpoint, self.key, self.secret) = (endpoint, key, secret)
     }
 
@@ -51,9 +56,12 @@ public struct PushSubscription: Sendable {
             var p256dh: String
             var auth: String
         }
+        var keys: Keys
+    }
+
+    private struct Place: Decodable {
         var endpoint: String
         /// Not used: the push service says that a subscription has expired.
         var expirationTime: Double?
-        var keys: Keys
     }
 }

@@ -1,6 +1,7 @@
 import Deliveries
 import Logging
 import OutgoingHTTP
+import PresenceCore
 import PresenceGateway
 import PresencePush
 import PresenceServer
@@ -10,8 +11,8 @@ import WebPush
 
 /// What the service sends to others by itself: webhooks and Web Push.
 struct Senders: Sendable {
-    /// The public key that web pages subscribe to pushes with; nil: there is no Web Push.
-    let pushKey: String?
+    /// What clients may have pushed; nil: there is no Web Push.
+    let offer: PushOffer?
     private let webhooks: Webhooks
     private let push: PushSenders
     private let pushHosts: [String]
@@ -26,7 +27,12 @@ struct Senders: Sendable {
         self.http = http
         self.directory = directory
         pushHosts = files.push?.hosts.entries.map(\.text) ?? []
-        pushKey = files.push?.key.publicText
+        offer = files.push.map { push in
+            PushOffer(
+                key: push.key.publicText,
+                hosts: push.hosts.entries.map(\.text).joined(separator: ","),
+                check: { push.hosts.rejection(of: $0) })
+        }
         webhooks = Webhooks(files.webhooks, over: http, logger: logger)
         push = PushSenders(files.push, on: http.loop, logger: logger)
     }

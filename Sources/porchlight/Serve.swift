@@ -69,7 +69,7 @@ struct Serve: ParsableCommand {
         }
         do throws(ServiceError) {
             var configuration = settings.configuration(
-                files.tls, authenticator, pushKey: senders.pushKey, furtherMetrics)
+                files.tls, authenticator, push: senders.offer, furtherMetrics)
             configuration.watchdog = watchdog
             let service = try Service(configuration, logger: logger)
             let reloading = Reloading(
@@ -78,7 +78,7 @@ struct Serve: ParsableCommand {
                 let (settings, tls) = (state.settings, state.tls)
                 control.apply(
                     settings.configuration(
-                        tls, authenticator, pushKey: senders.pushKey, furtherMetrics))
+                        tls, authenticator, push: senders.offer, furtherMetrics))
                 if let context = tls.http { http?.replaceCertificates(with: context) }
                 authenticator.replace(with: state.keys)
                 AdjustableLog.setThreshold(settings.live.logLevel)

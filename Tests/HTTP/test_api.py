@@ -236,13 +236,15 @@ class Operations(Case):
         path = "/v1/accounts/owner/devices"
         self.assertEqual(self.good("GET", path), {"devices": []})
         phone = {"device": "my phone", "alias": "中", "tags": ["a", "b"], "pushAddress": "p"}
+        unpushable = {"pushable": False, "pushReason": "no_push_key"}
         for _ in range(2):
             self.assertEqual(
                 self.good("PUT", path + "/my%20phone", {
                     "alias": "中", "tags": ["b", "a", "b"], "pushAddress": "p", "device": "other",
-                    "account": "other"}), {"device": phone})
+                    "account": "other"}), {"device": phone, **unpushable})
         del phone["alias"]
-        self.assertEqual(self.good("PUT", path + "/my%20phone", {"alias": ""}), {"device": phone})
+        self.assertEqual(self.good("PUT", path + "/my%20phone", {"alias": ""}), {
+            "device": phone, **unpushable})
         client = self.service.login("owner", "my phone", client="ios")
         self.addCleanup(client.close)
         self.assertEqual(self.good("GET", path), {

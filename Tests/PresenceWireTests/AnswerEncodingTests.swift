@@ -42,7 +42,7 @@ import Testing
 
     @Test func `says which key pages subscribe to pushes with`() throws {
         var settings = Settings()
-        settings.pushKey = "BM8s-_A"
+        settings.push = PushOffer(key: "BM8s-_A", hosts: "a")
         let login = Answer.loggedInAppServer(SessionID(ordinal: 33), time: Self.time)
         let text = try #require(
             body {

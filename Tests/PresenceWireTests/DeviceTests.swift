@@ -103,7 +103,9 @@ import Testing
             #"{"device":"d\"","client":"xmpp","connection":"push","push":true,"pushAddress":"p"}"#,
         ]
         for (index, line) in lines.enumerated() {
-            #expect(result(.deviceSet(index), effects) == #"{"device":\#(line)}"#)
+            let push =
+                index == 0 ? "" : #","pushable":false,"pushReason":"no_push_key""#
+            #expect(result(.deviceSet(index), effects) == #"{"device":\#(line)\#(push)}"#)
         }
         #expect(
             result(.devices(0..<3), effects) == #"{"devices":[\#(lines.joined(separator: ","))]}"#)

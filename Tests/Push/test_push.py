@@ -179,6 +179,40 @@ class Arriving(Pushing):
         self.assertTrue(content["cut"])
         self.assertEqual(content["body"], "é" * 512)
 
+    def test_set_device_says_what_is_pushed_to(self):
+        account, good = self.name(), self.browser()
+        elsewhere = json.dumps({**json.loads(good.subscription()),
+                                "endpoint": "https://other.example/a"})
+        incomplete = json.dumps({"endpoint": good.endpoint})
+        cases = {"good": (good.subscription(), None), "phone": ("apns:6f0c", "not_a_subscription"),
+                 "keys": (incomplete, "invalid_keys"), "host": (elsewhere, "host_not_allowed")}
+
+        def passed_over():
+            text = self.app.ok("metrics")["text"]
+            return dict(re.findall(
+                r'^porchlight_push_passed_over_total\{reason="(\w+)"\} (\d+)$', text, re.M))
+
+        before = passed_over()
+        for device, (address, reason) in cases.items():
+            answer = self.app.ok(
+                "setDevice", {"account": account, "device": device, "pushAddress": address})
+            self.assertEqual(answer["pushable"], reason is None)
+            self.assertEqual(answer.get("pushReason"), reason)
+        # Two of them have the endpoint of one browser: the one that was given it last has it.
+        answer = self.app.ok("setDevice", {
+            "account": account, "device": "good", "pushAddress": good.subscription()})
+        self.assertIs(answer["pushable"], True)
+        self.send(account, "a")
+        self.expect(good)
+        after = passed_over()
+        self.assertEqual({reason: int(after[reason]) - int(before[reason]) for reason in after},
+                         {"not_a_subscription": 1, "invalid_keys": 0, "host_not_allowed": 1})
+        tags = self.app.ok("setDevice", {"account": account, "device": "good", "tags": ["a"]})
+        self.assertIs(tags["pushable"], True)
+        none = self.app.ok("setDevice", {"account": account, "device": "good", "pushAddress": ""})
+        self.assertNotIn("pushable", none)
+        self.app.ok("discard", {"account": account})
+
     def test_the_log_and_the_metrics_have_no_endpoint(self):
         account, browser = self.name(), self.browser()
         self.push.answers["/" + browser.endpoint.split("/", 3)[3]] = [(400, {})]

@@ -83,7 +83,7 @@ import Testing
         var tokens = VAPIDTokens(VAPIDKey(), subject)
         let entry = try entry("a")
         let request = try PushRequest(
-            entry.plaintext(), of: entry, to: #require(PushSubscription(subscriptionText())),
+            entry.plaintext(), of: entry, to: PushSubscription(subscriptionText()),
             &tokens, at: entry.expires - left)
         let headers = Dictionary(uniqueKeysWithValues: request.headers)
         #expect(headers["TTL"] == ttl && headers["Urgency"] == "high")
@@ -92,7 +92,7 @@ import Testing
         #expect(headers["Authorization"]?.hasPrefix("vapid t=") == true)
         #expect(request.url.text == "https://push.example/abc")
         let other = try PushRequest(
-            entry.plaintext(), of: entry, to: #require(PushSubscription(subscriptionText())),
+            entry.plaintext(), of: entry, to: PushSubscription(subscriptionText()),
             &tokens, at: 0)
         // The salt and the key are of one message.
         #expect(other.body.prefix(16) != request.body.prefix(16))

@@ -2,6 +2,7 @@ import Containers
 import Crypto
 import Foundation
 import HTTPValues
+import PresenceCore
 import Testing
 
 @testable import WebPush
@@ -18,7 +19,7 @@ func subscriptionText(
 
 @Suite struct `A push subscription` {
     @Test func `is read as browsers write it`() throws {
-        let subscription = try #require(PushSubscription(subscriptionText()))
+        let subscription = try PushSubscription(subscriptionText())
         #expect(subscription.endpoint.url.text == "https://push.example/abc")
         #expect(subscription.secret == Array(0..<16))
     }
@@ -34,12 +35,12 @@ func subscriptionText(
             String(decoding: Base64.encoded(bytes), as: UTF8.self)
         }
         let standard = text(base64(point), base64(secret))
-        #expect(try #require(PushSubscription(standard)).secret == secret)
+        #expect(try PushSubscription(standard).secret == secret)
         let padded = text(Base64URL.encoded(point) + "=", Base64URL.encoded(secret) + "==")
-        #expect(try #require(PushSubscription(padded)).secret == secret)
-        #expect(PushSubscription(text(Base64URL.encoded(point), "====")) == nil)
+        #expect(try PushSubscription(padded).secret == secret)
+        #expect((try? PushSubscription(text(Base64URL.encoded(point), "===="))) == nil)
         let tooMuch = text(Base64URL.encoded(point), Base64URL.encoded(secret) + "===")
-        #expect(PushSubscription(tooMuch) == nil)
+        #expect((try? PushSubscription(tooMuch)) == nil)
     }
 
     @Test(arguments: [
@@ -60,12 +61,12 @@ func subscriptionText(
         "https://push.example/" + String(repeating: "a", count: 2_048),
     ])
     func `has an https URL`(endpoint: String) {
-        #expect(PushSubscription(subscriptionText(endpoint)) == nil)
+        #expect((try? PushSubscription(subscriptionText(endpoint))) == nil)
     }
 
     @Test func `has a key on the curve and a secret of 16 bytes`() {
         let point = [UInt8](P256.KeyAgreement.PrivateKey().publicKey.x963Representation)
-        #expect(PushSubscription(subscriptionText(key: point)) != nil)
+        #expect((try? PushSubscription(subscriptionText(key: point))) != nil)
         var off = point
         off[64] ^= 1
         let wrong: [[UInt8]] = [
@@ -73,10 +74,12 @@ func subscriptionText(
             [4] + [UInt8](repeating: 0, count: 64), [4] + [UInt8](repeating: 255, count: 64),
             [5] + point.dropFirst(), [2 + (point[64] & 1)] + point[1..<33],
         ]
-        for key in wrong { #expect(PushSubscription(subscriptionText(key: key)) == nil, "\(key)") }
+        for key in wrong {
+            #expect((try? PushSubscription(subscriptionText(key: key))) == nil, "\(key)")
+        }
         for count in [0, 1, 15, 17, 32] {
             let secret = [UInt8](repeating: 1, count: count)
-            #expect(PushSubscription(subscriptionText(secret: secret)) == nil)
+            #expect((try? PushSubscription(subscriptionText(secret: secret))) == nil)
         }
     }
 
@@ -100,7 +103,24 @@ func subscriptionText(
             String(repeating: "{\"a\":", count: 300), "{\"endpoint\":1,\"keys\":2}",
             whole.replacingOccurrences(of: "https", with: "\\u0000https"),
         ]
-        for text in texts { #expect(PushSubscription(text) == nil, "\(text.prefix(80))") }
+        for text in texts { #expect((try? PushSubscription(text)) == nil, "\(text.prefix(80))") }
+    }
+
+    @Test func `is pushed to, or the reason says why not`() throws {
+        let hosts = try PushHosts("push.example")
+        let whole = subscriptionText("https://push.example/a")
+        #expect(hosts.rejection(of: whole) == nil)
+        let cases: [(String, PushRejection)] = [
+            ("apns:6f0c", .notASubscription),
+            (whole.replacing("https:", with: "http:"), .notASubscription),
+            (#"{"endpoint":"https://push.example/a"}"#, .invalidKeys),
+            (whole.replacing("\"auth\"", with: "\"auht\""), .invalidKeys),
+            (subscriptionText("https://push.example/a", key: [4]), .invalidKeys),
+            (subscriptionText("https://other.example/a"), .hostNotAllowed),
+        ]
+        for (address, reason) in cases {
+            #expect(hosts.rejection(of: address) == reason, "\(address)")
+        }
     }
 
     /// None of these may end the process.
@@ -117,7 +137,7 @@ func subscriptionText(
                 default: bytes.insert(contentsOf: bytes[..<min(bytes.count, 40)], at: place)
                 }
             }
-            _ = PushSubscription(String(decoding: bytes, as: UTF8.self))
+            _ = try? PushSubscription(String(decoding: bytes, as: UTF8.self))
         }
     }
 }

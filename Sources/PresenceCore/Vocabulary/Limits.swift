@@ -176,9 +176,8 @@ public struct Settings: Hashable, Sendable {
     public var pushAfterSeconds = 10
     /// Bytes of a message's texts that a reader of what is undelivered is sent; 0: none.
     public var undeliveredBytesMax = 1_024
-    /// The public key that web pages subscribe to pushes with, in base64url; nil: there is no Web
-    /// Push. Announced at login.
-    public var pushKey: String?
+    /// Nil: there is no Web Push.
+    public var push: PushOffer?
     /// Subscribers of one type of one publisher; nil for any number.
     public var subscribersPerPublisherMax: Int?
     /// Subscribers that an event is sent to at once; a larger fan is walked in slices of this size.

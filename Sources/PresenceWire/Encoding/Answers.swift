@@ -90,7 +90,7 @@ extension [UInt8] {
         case .taken(let waiting): appendCount(#"{"waiting":"#, waiting)
         case .discarded(let count, let hasMore): appendDiscarded(count, hasMore: hasMore)
         case .deviceSet(let device):
-            appendDevice(effects.labelled[device], EventSource(effects))
+            appendDevice(effects.labelled[device], EventSource(effects), settings)
         case .devices(let range):
             append(#"{"devices":"#)
             if let fit = appendList(effects.labelled[range], effects, bound) { return fit }
@@ -145,11 +145,29 @@ extension [UInt8] {
     }
 
     private mutating func appendDevice(
-        _ device: LabelledEntry, _ source: borrowing EventSource
+        _ device: LabelledEntry, _ source: borrowing EventSource, _ settings: Settings
     ) {
         append(#"{"device":"#)
         device.append(to: &self, source)
+        if !device.labels.pushAddress.isEmpty {
+            append(device.labels.pushAddress, settings.push)
+        }
         append("}")
+    }
+
+    /// Whether the service pushes to an address by itself.
+    private mutating func append(_ address: [UInt8], _ offer: PushOffer?) {
+        guard let offer else { return append(PushRejection.noPushKey) }
+        guard let rejection = offer.rejection(of: address) else {
+            return append(#","pushable":true"#)
+        }
+        append(rejection)
+    }
+
+    private mutating func append(_ rejection: PushRejection) {
+        append(#","pushable":false,"pushReason":""#)
+        append(contentsOf: rejection.rawValue.utf8)
+        append("\"")
     }
 
     private mutating func appendCount(_ beginning: StaticString, _ count: Int) {
@@ -198,7 +216,7 @@ extension [UInt8] {
         let limits = settings.limits
         append(#","heartbeat":"#, settings.heartbeatSeconds)
         append(#","restartGraceSeconds":"#, settings.restartGraceSeconds)
-        if let key = settings.pushKey { appendText(#","pushKey":"#, Array(key.utf8)) }
+        if let key = settings.push?.key { appendText(#","pushKey":"#, Array(key.utf8)) }
         append(#","limits":{"accountBytesMax":"#, limits.accountBytesMax)
         append(#","deviceBytesMax":"#, limits.deviceBytesMax)
         append(#","extBytesMax":"#, limits.extBytesMax)

@@ -199,7 +199,7 @@ extension ServiceSettings {
 
     /// The same with addresses, certificates and keys.
     func configuration(
-        _ tls: TLSFiles, _ authenticator: CredentialAuthenticator, pushKey: String?,
+        _ tls: TLSFiles, _ authenticator: CredentialAuthenticator, push: PushOffer?,
         _ furtherMetrics: @escaping @Sendable () -> [UInt8]
     ) -> Configuration {
         let address = Self.numericAddress(startup.listen)
@@ -212,7 +212,7 @@ extension ServiceSettings {
         configuration.version = programVersion
         configuration.access = startup.auth == .open ? .open : .credentials
         configuration.passwords = startup.passwords
-        configuration.engine.pushKey = pushKey
+        configuration.engine.push = push
         configuration.authenticator = authenticator
         configuration.furtherMetrics = furtherMetrics
         configuration.admission.descriptorsElsewhere = DescriptorBudget(self).elsewhere
