@@ -74,7 +74,8 @@ struct PushLedger {
             _ = wait(
                 id, of: ExactText(delivery.account), sentAt: delivery.sent, behind: .host)
         }
-        touched = []
+        // What was dropped for others is not unfinished any more.
+        touched = touched.filter { [waiting] id in !waiting.contains(id) }
     }
 
     // MARK: What is unfinished

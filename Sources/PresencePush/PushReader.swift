@@ -142,8 +142,9 @@ final class PushReader: Sendable {
         let cursor = stored?.cursor.flatMap { FeedCursor($0) }
         let isKnown = cursor?.epoch == newest.epoch
         let start = isKnown ? cursor ?? newest : newest
-        if !isKnown {
-            _ = await environment.positions.store(PositionChange(start.text), of: name)
+        var isStored = isKnown
+        if !isStored {
+            isStored = await environment.positions.store(PositionChange(start.text), of: name)
         }
         return Own(
             ledger: PushLedger(
@@ -152,7 +153,7 @@ final class PushReader: Sendable {
                 unfinished: isKnown ? stored?.unfinished ?? [] : []),
             tokens: VAPIDTokens(settings.key, settings.subject),
             random: SplitMix64(seed: settings.seed &+ UInt64(place)), epoch: start.epoch,
-            stored: start.text)
+            stored: isStored ? start.text : nil)
     }
 
     /// Reads and sends at the same time, until it cannot read, and what is in flight has ended.

@@ -259,6 +259,17 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
         #expect(unfinished().count == Int(max) && stored["1 eve"] == nil)
     }
 
+    @Test func `says that what it has no room for at the start is finished`() {
+        let max = UInt64(WaitingPushes.countOfAccountMax)
+        var ledger = PushLedger(
+            retryMillisecondsMax: 1, downMillisecondsMax: 1, read: max + 1,
+            unfinished: (1...max + 1).map {
+                UnfinishedDelivery(number: $0, device: "d", account: "eve", sent: 5_000)
+            })
+        let (begun, finished) = ledger.takeChanges()
+        #expect(begun.isEmpty && finished == [PushID(number: 1, device: "d")])
+    }
+
     @Test mutating func `keeps what is interrupted`() throws {
         #expect(try admit(1, "a") == .begun)
         ledger.passed(upTo: 1)

@@ -305,6 +305,12 @@ private struct Silent: LogHandler {
         #expect(story.starts(with: ["keep 2", "open 2"]) && posts(story) == ["post b 201"])
     }
 
+    @Test func `stores where it has begun as soon as that is possible`() async throws {
+        let stage = Stage([], newest: 2, storesFail: 1)
+        let (story, _, _) = try await stage.play(until: "keep 2")
+        #expect(story.starts(with: ["cannot keep", "open 2"]) && posts(story).isEmpty)
+    }
+
     @Test func `continues what was not finished, and repeats nothing else`() async throws {
         let messages: [(UInt64, [String])] = [
             (1, [deviceJSON("a"), deviceJSON("b")]), (2, [deviceJSON("c")]),
