@@ -2,8 +2,8 @@ public import PresenceStore
 public import PresenceWire
 import Synchronization
 
-/// The positions of the readers within this process, webhooks and Web Push. They are
-/// rows of the database, so that they are those of what is read, also after a restore elsewhere.
+/// The positions of the readers within this process, webhooks and Web Push. They are rows of the
+/// database, so that they are those of what is read, also after a restore elsewhere.
 ///
 /// Any thread. The engine knows nothing of them.
 public final class StoredReaders: Sendable {

@@ -24,13 +24,13 @@ public struct PushSubscription: Sendable {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.byteCountMax, bytes.first == UInt8(ascii: "{"),
             (try? StrictJSON.check(bytes)) != nil,
-            let place = try? JSONDecoder().decode(Place.self, from: Data(bytes)),
-            let endpoint = PushEndpoint(place.endpoint)
+            let members = try? JSONDecoder().decode(Members.self, from: Data(bytes)),
+            let endpoint = PushEndpoint(members.endpoint)
         else { throw .notASubscription }
-        guard let members = try? JSONDecoder().decode(Members.self, from: Data(bytes)),
-            let point = Self.decoded(members.keys.p256dh), point.count == 65,
+        guard let keys = members.keys,
+            let point = Self.decoded(keys.p256dh), point.count == 65,
             let key = try? P256.KeyAgreement.PublicKey(x963Representation: point),
-            let secret = Self.decoded(members.keys.auth), secret.count == 16
+            let secret = Self.decoded(keys.auth), secret.count == 16
         else { throw .invalidKeys }
         (self.endpoint, self.key, self.secret) = (endpoint, key, secret)
     }
@@ -56,12 +56,19 @@ public struct PushSubscription: Sendable {
             var p256dh: String
             var auth: String
         }
-        var keys: Keys
-    }
+        enum CodingKeys: CodingKey {
+            case endpoint, expirationTime, keys
+        }
+        let endpoint: String
+        /// Nil: they are missing, or of another form.
+        let keys: Keys?
 
-    private struct Place: Decodable {
-        var endpoint: String
-        /// Not used: the push service says that a subscription has expired.
-        var expirationTime: Double?
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            endpoint = try members.decode(String.self, forKey: .endpoint)
+            // Not used: the push service says that a subscription has expired.
+            _ = try members.decodeIfPresent(Double.self, forKey: .expirationTime)
+            keys = try? members.decode(Keys.self, forKey: .keys)
+        }
     }
 }

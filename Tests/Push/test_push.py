@@ -338,10 +338,19 @@ class Restarting(Pushing):
             self.send(account, "held")
         return browsers, [self.push.next(WAIT) for _ in browsers]
 
-    def again(self, *ways):
-        """Stops and starts the service, and returns the paths of what it pushes then."""
-        for way in ways:
-            way()
+    def stop(self):
+        self.assertEqual(self.service.terminate(), 0)
+
+    def stop_after_a_push(self):
+        account, browser = self.name(), self.browser()
+        self.subscribe(account, browser.subscription())
+        self.send(account, "pushed")
+        self.expect(browser)
+        self.until(lambda: self.metric("porchlight_push_sent_total") > 0)
+        self.stop()
+
+    def again(self):
+        """Starts the service, and returns the paths of what it pushes before what is new."""
         self.service.start()
         self.app = self.service.server()
         # What comes in the order of the messages is there when the next one is.
@@ -365,7 +374,8 @@ class Restarting(Pushing):
             self.until(lambda: self.metric("porchlight_push_sent_total") > 0)
             held[1].respond(201)
             self.until(lambda: self.metric("porchlight_push_sent_total") > 1)
-            paths = self.again(lambda: self.assertEqual(self.service.terminate(), 0))
+            self.stop()
+            paths = self.again()
             left = sorted(held[place].path for place in (0, 2))
             extra = [path for path in paths if path not in left]
             self.assertEqual(extra, [])
@@ -377,12 +387,7 @@ class Restarting(Pushing):
                 request.respond(201)
 
     def test_a_restore_elsewhere_pushes_nothing_again(self):
-        browser, account = self.browser(), self.name()
-        self.subscribe(account, browser.subscription())
-        self.send(account, "pushed")
-        self.expect(browser)
-        self.until(lambda: self.metric("porchlight_push_sent_total") > 0)
-        self.assertEqual(self.service.terminate(), 0)
+        self.stop_after_a_push()
         folder = os.path.join(self.folder, self.name())
         copy = folder + ".copy"
         for words in (("backup", "--data", self.service.data, copy),
@@ -394,7 +399,7 @@ class Restarting(Pushing):
         try:
             self.assertEqual(self.again(), [])
         finally:
-            self.assertEqual(self.service.terminate(), 0)
+            self.stop()
             self.service.data = before
             self.again()
 
@@ -402,23 +407,19 @@ class Restarting(Pushing):
         account, other = self.name(), self.browser()
         hosts = self.service.flags[self.service.flags.index("--push-hosts") + 1]
         with_one = [flag if flag != hosts else hosts.split(", ")[1] for flag in self.service.flags]
-        self.assertEqual(self.service.terminate(), 0)
+        self.stop()
         self.service.start(*with_one)
         self.app = self.service.server()
         self.subscribe(account, other.subscription())
         self.send(account, "waits")
         # The entry is configured again: what waits already is not pushed.
-        self.assertEqual(self.again(lambda: self.assertEqual(self.service.terminate(), 0)), [])
+        self.stop()
+        self.assertEqual(self.again(), [])
         self.send(account, "new")
         self.assertEqual(other.decrypt(self.expect(other))["body"], "new")
 
     def test_a_position_of_a_version_before_is_taken_over(self):
-        account, browser = self.name(), self.browser()
-        self.subscribe(account, browser.subscription())
-        self.send(account, "pushed")
-        self.expect(browser)
-        self.until(lambda: self.metric("porchlight_push_sent_total") > 0)
-        self.assertEqual(self.service.terminate(), 0)
+        self.stop_after_a_push()
         # As that version has left it: a file, and no row.
         name = "push-127.0.0.1_%d" % self.push.port
         with contextlib.closing(

@@ -150,21 +150,15 @@ extension [UInt8] {
         append(#"{"device":"#)
         device.append(to: &self, source)
         if !device.labels.pushAddress.isEmpty {
-            append(device.labels.pushAddress, settings.push)
+            appendPushable(device.labels.pushAddress, settings.push)
         }
         append("}")
     }
 
     /// Whether the service pushes to an address by itself.
-    private mutating func append(_ address: [UInt8], _ offer: PushOffer?) {
-        guard let offer else { return append(PushRejection.noPushKey) }
-        guard let rejection = offer.rejection(of: address) else {
-            return append(#","pushable":true"#)
-        }
-        append(rejection)
-    }
-
-    private mutating func append(_ rejection: PushRejection) {
+    private mutating func appendPushable(_ address: [UInt8], _ offer: PushOffer?) {
+        let rejection = offer.map { $0.rejection(of: address) } ?? .noPushKey
+        guard let rejection else { return append(#","pushable":true"#) }
         append(#","pushable":false,"pushReason":""#)
         append(contentsOf: rejection.rawValue.utf8)
         append("\"")
