@@ -1,10 +1,12 @@
 """The scripts as a newcomer meets them, with stand-ins for the programs that change a machine."""
 
+import contextlib
 import os
 import re
 import select
 import shutil
 import signal
+import ssl
 import stat
 import subprocess
 import sys
@@ -175,6 +177,40 @@ class Words(Scripts):
                 code, said, fault = self.run_script("scripts/" + words[0], *words[1:])
                 self.assertEqual((code, said), (64, ""), fault)
                 self.assertTrue(fault)
+
+    def test_strict_clients_accept_the_test_certificate(self):
+        folder = tempfile.mkdtemp(prefix="porchlight-certificate-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        authority, certificate = (os.path.join(folder, name) for name in ("ca.crt", "server.crt"))
+        # What an earlier version has made, which strict clients reject, is replaced.
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-keyout", os.path.join(folder, "ca.key"), "-out", authority, "-days", "365",
+             "-subj", "/CN=before"], check=True, capture_output=True)
+        made = []
+        for _ in range(2):
+            done = subprocess.run([os.path.join(ROOT, "scripts", "test-certificate"), folder],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            with open(authority) as file:
+                made.append(file.read())
+            checked = subprocess.run(
+                ["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", authority,
+                 certificate], capture_output=True, text=True, timeout=60)
+            self.assertEqual(checked.returncode, 0, checked.stderr)
+            context = ssl.create_default_context(cafile=authority)
+            context.verify_flags |= ssl.VERIFY_X509_STRICT
+            server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            server.load_cert_chain(certificate, os.path.join(folder, "server.key"))
+            ends = [ssl.MemoryBIO() for _ in range(2)]
+            client = context.wrap_bio(*ends, server_hostname="localhost")
+            other = server.wrap_bio(*reversed(ends), server_side=True)
+            for _ in range(4):
+                for end in (client, other):
+                    with contextlib.suppress(ssl.SSLWantReadError):
+                        end.do_handshake()
+            self.assertTrue(client.getpeercert())
+        self.assertEqual(made[0], made[1], "the authority stays")
 
     def test_the_image_is_built_with_every_file_that_is_embedded(self):
         with open(os.path.join(ROOT, "packaging", "Dockerfile"), encoding="utf-8") as file:
