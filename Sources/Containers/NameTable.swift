@@ -140,6 +140,9 @@ public struct NameTable: ~Copyable {
         hash(of: ref(of: handle))
     }
 
+    /// The same of a name that may have no handle.
+    public func fingerprint(of name: borrowing Span<UInt8>) -> UInt32 { hash(of: name) }
+
     /// Whether the first name precedes the second, byte by byte.
     public func precedes(_ first: UInt32, _ second: UInt32) -> Bool {
         slab.precedes(ref(of: first), ref(of: second))

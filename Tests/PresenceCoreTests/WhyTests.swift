@@ -169,6 +169,55 @@ import Testing
         #expect(!world.why("alice", "bob").report.publisher.isKnown)
     }
 
+    @Test func `of whom it has forgotten, it does not say what was`() {
+        for forgottenMax in [32_768, 1] {
+            var settings = Settings()
+            settings.history.forgottenMax = forgottenMax
+            let world = World(settings)
+            let server = world.appServer()
+            world.subscribe(server, ["bob"], for: "alice")
+            let bob = world.login("bob")
+            #expect(world.fates("alice", "bob") == ["login yes []"])
+            world.pass(seconds: 1)
+            // No session, no subscription: alice is forgotten, and bob is not.
+            world.unsubscribe(server, nil, for: "alice")
+            world.pass(seconds: 1)
+            for _ in 0..<2 {
+                // Whether the name is known again or not.
+                let (report, _) = world.why("alice", "bob")
+                #expect(report.events.map(\.subscribed) == [.unknown])
+                #expect(report.events.map(\.isComplete) == [false])
+                #expect(report.reach.events.milliseconds == World.start)
+                for since in [
+                    report.reach.subscriptions, report.reach.connections, report.reach.messages,
+                ] {
+                    #expect(since.milliseconds >= World.start + 1_000)
+                }
+                world.subscribe(server, ["bob"], for: "alice")
+            }
+            // What comes now is known, and what was of a name that was never known.
+            world.publish(bob, 10_000, type: 1)
+            #expect(world.why("carol", "bob").report.events.last?.subscribed == .no)
+            // Once others are forgotten, it may be that she was.
+            world.unsubscribe(server, nil, for: "alice")
+            world.subscribe(server, ["bob"], for: "dave")
+            world.unsubscribe(server, nil, for: "dave")
+            world.pass(seconds: 1)
+            let carol = world.why("carol", "bob").report.events.last
+            #expect(carol?.subscribed == (forgottenMax == 1 ? .unknown : .no))
+            let alice = world.why("alice", "bob").report.events
+            #expect(alice.allSatisfy { $0.subscribed == .unknown && !$0.isComplete })
+            // The events of an account that was forgotten are missing, and that is said.
+            world.subscribe(server, ["erin"], for: "dave")
+            world.publish(server, 10_000, for: "erin")
+            world.clear(server, for: "erin")
+            world.unsubscribe(server, nil, for: "dave")
+            world.pass(seconds: 1)
+            let erin = world.why("bob", "erin").report
+            #expect(erin.events.isEmpty && erin.reach.events.milliseconds > World.start)
+        }
+    }
+
     @Test func `it does not tell what it does not know any more`() {
         var settings = Settings()
         settings.history.subscriptionsMax = 1

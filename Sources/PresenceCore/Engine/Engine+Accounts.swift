@@ -116,6 +116,7 @@ extension Engine {
     mutating func forgetRetired(after effects: borrowing Effects) {
         guard !retired.isEmpty, effects.items.isEmpty else { return }
         for number in retired where names.contains(number) && !isReferenced(number) {
+            noteForgotten(number)
             names.remove(number)
             if !sightChanges.isEmpty { sightChanges[number] = nil }
         }

@@ -13,6 +13,9 @@ struct WhyQuestion {
     var publisher: AccountHandle?
     /// The type of state.
     var type: EventType
+    /// When accounts of their names were forgotten last: nothing is known of what was before.
+    var subscriberForgotten: ForgottenNote?
+    var publisherForgotten: ForgottenNote?
 }
 
 extension Engine {
@@ -30,7 +33,9 @@ extension Engine {
     ) -> WhyReport {
         sequence.note(now.mono)
         let question = WhyQuestion(
-            subscriber: find(subscriber.span), publisher: find(publisher.span), type: type)
+            subscriber: find(subscriber.span), publisher: find(publisher.span), type: type,
+            subscriberForgotten: forgotten(subscriber.span),
+            publisherForgotten: forgotten(publisher.span))
         let state = effects.events.count
         if let account = question.publisher {
             appendState(of: account, type, at: now, into: &effects)
@@ -54,10 +59,22 @@ extension Engine {
             ended: subscribed.ended, state: state,
             events: events(question, subscribed, into: &effects),
             messages: messages(between: question, into: &effects),
-            reach: WhyReach(
-                events: history.eventsSince, subscriptions: history.subscriptionsSince,
-                connections: history.connectionsSince, delays: history.delaysSince,
-                messages: history.messagesSince))
+            reach: reach(question, at: now))
+    }
+
+    /// Since when everything of the two is known.
+    private func reach(_ question: WhyQuestion, at now: Moment) -> WhyReach {
+        let ofPublisher = question.publisherForgotten.map { now.wall(at: $0.time) }
+        let ofSubscriber = question.subscriberForgotten.map { now.wall(at: $0.time) }
+        func later(_ time: Wall, _ others: Wall?...) -> Wall {
+            others.lazy.compactMap { $0 }.reduce(time, max)
+        }
+        return WhyReach(
+            events: later(history.eventsSince, ofPublisher),
+            subscriptions: later(history.subscriptionsSince, ofSubscriber, ofPublisher),
+            connections: later(history.connectionsSince, ofSubscriber, ofPublisher),
+            delays: later(history.delaysSince, ofSubscriber),
+            messages: later(history.messagesSince, ofSubscriber, ofPublisher))
     }
 
     // MARK: Parties

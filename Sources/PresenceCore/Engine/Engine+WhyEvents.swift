@@ -11,12 +11,14 @@ extension Engine {
         let connections = question.subscriber.map { subscriberConnections(during: notes, of: $0) }
         return notes.indices.map { place in
             let note = notes[place]
+            let isForgotten = question.subscriberForgotten.map { note.seq <= $0.seq } ?? false
             var event = WhyEvent(
                 seq: note.seq, time: note.time, cause: note.cause, value: note.value,
                 receivers: note.receivers, subscribed: .yes, fates: [],
-                isComplete: note.time >= history.connectionsSince, nextLogin: nil)
+                isComplete: note.time >= history.connectionsSince && !isForgotten, nextLogin: nil)
             guard subscribed.contains(note) else {
-                event.subscribed = note.time >= history.subscriptionsSince ? .no : .unknown
+                let isKnown = note.time >= history.subscriptionsSince && !isForgotten
+                event.subscribed = isKnown ? .no : .unknown
                 return event
             }
             guard let connections else { return event }

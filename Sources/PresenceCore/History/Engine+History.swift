@@ -8,6 +8,12 @@ extension Engine {
         HistoryAccount(number: account, generation: accounts[Int(account)].generation & 0x3FF)
     }
 
+    /// The same for a new entry.
+    private mutating func recorded(_ account: UInt32) -> HistoryAccount {
+        accounts[Int(account)].isInHistory = true
+        return historyAccount(account)
+    }
+
     // MARK: Events
 
     /// Records the newest event of a topic.
@@ -15,10 +21,11 @@ extension Engine {
         _ topic: TopicHandle, value: Int32, _ cause: Cause, _ fanned: FannedOut, at time: Wall
     ) {
         let record = topics[topic.index]
+        let account = recorded(record.account)
         history.events.append(
             EventNote(
-                seq: record.seq, time: time, of: historyAccount(record.account), record.type,
-                value: value, cause, receivers: fanned.receivers, fanned.walk))
+                seq: record.seq, time: time, of: account, record.type, value: value, cause,
+                receivers: fanned.receivers, fanned.walk))
     }
 
     // MARK: Subscriptions
@@ -27,10 +34,11 @@ extension Engine {
     mutating func noteBeginning(
         of subscriber: AccountHandle, _ type: EventType, created: Wall, at now: Wall
     ) {
+        let account = recorded(subscriber.index)
         history.subscriptions.append(
             SubscriptionNote(
-                .began, of: historyAccount(subscriber.index), to: nil, type, created: created,
-                seq: sequence.last, time: now))
+                .began, of: account, to: nil, type, created: created, seq: sequence.last,
+                time: now))
     }
 
     /// Records that subscriptions have ended; their topics still exist.
@@ -40,7 +48,7 @@ extension Engine {
         at now: Wall
     ) {
         guard history.subscriptions.countMax > 0 else { return }
-        let account = historyAccount(subscriber.index)
+        let account = recorded(subscriber.index)
         for subscription in subscriptions {
             let topic = topics[subscription.topic]
             history.subscriptions.append(
@@ -59,12 +67,13 @@ extension Engine {
         guard history.connections.countMax > 0 else { return }
         let record = sessions[session]
         let device = strings.bytes(of: record.device)
+        let account = recorded(record.account)
         history.note(
             ConnectionNote(
                 session: record.id, endSeq: sequence.last, listedSeq: record.listedSeq,
                 loggedIn: record.loggedIn, lastHeard: lastHeard,
                 ended: now.wall, device: history.devices.insert(device.span),
-                account: historyAccount(record.account), unsentBytes: UInt32(clamping: unsentBytes),
+                account: account, unsentBytes: UInt32(clamping: unsentBytes),
                 client: record.client, list: record.list, end: end))
     }
 
@@ -73,6 +82,9 @@ extension Engine {
     /// Records that a message waits for an account. `time` is when it was requested.
     mutating func note(_ message: WaitingMessage, for account: AccountHandle, at time: Wall) {
         guard history.messages.countMax > 0 else { return }
+        for party in [message.sender, account.index] where party != none {
+            accounts[Int(party)].isInHistory = true
+        }
         history.note(
             MessageNote(
                 message.key, from: message.sender == none ? nil : messageParty(message.sender),
@@ -84,6 +96,22 @@ extension Engine {
         MessageParty(
             number: account, generation: accounts[Int(account)].generation,
             fingerprint: names.fingerprint(of: account))
+    }
+
+    // MARK: Forgotten accounts
+
+    /// Records that an account is forgotten, which leaves its entries to no account.
+    mutating func noteForgotten(_ account: UInt32) {
+        guard accounts[Int(account)].isInHistory else { return }
+        history.forgotten.append(
+            ForgottenNote(
+                fingerprint: names.fingerprint(of: account), seq: sequence.last,
+                time: sequence.time))
+    }
+
+    /// When an account with this name was forgotten last, or may have been.
+    func forgotten(_ name: Span<UInt8>) -> ForgottenNote? {
+        history.forgotten(names.fingerprint(of: name))
     }
 
     // MARK: Slow clients

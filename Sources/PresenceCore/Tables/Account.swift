@@ -29,6 +29,8 @@ struct Account {
     var lastValue: UInt8 = 0
     /// Which of its subscribers see it; nil: those that the setting says.
     var visibility: Visibility?
+    /// Whether there is anything of it in the history, or was.
+    var isInHistory = false
     /// How many earlier accounts had the same handle, for the history.
     var generation: UInt16 = 0
 }

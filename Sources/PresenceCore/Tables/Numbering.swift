@@ -42,7 +42,8 @@ struct Numbering {
     private var confirming: UInt64?
 
     private let began: Mono
-    private var time: Mono
+    /// The time that was noted last.
+    private(set) var time: Mono
     /// The lowest number of the millisecond that `time` names.
     private var floor: UInt64
     private var jitter: SplitMix64
