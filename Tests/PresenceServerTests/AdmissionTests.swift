@@ -106,12 +106,30 @@ import Testing
         }
     }
 
-    @Test func `beyond the memory budget nothing is begun, and what is there goes on`() throws {
+    @Test func `beyond the memory budget nothing is begun, and what is there continues`() throws {
         try withService({ $0.admission.memoryBytesMax = 1 }) { service in
             let client = try service.connect()
             let params: JSON = ["account": "alice", "device": "d"]
             #expect(client.rejection("login", params) == "503 overloaded")
             #expect(client.rejection("ping") == "401 not_logged_in")
+        }
+    }
+
+    @Test func `beyond the memory budget a device whose session is kept can return`() throws {
+        try withDirectory { directory in
+            let before = RunningService(directory)
+            _ = try before.login("alice", "phone")
+            before.stop()
+            let service = RunningService(directory) { $0.admission.memoryBytesMax = 1 }
+            defer { service.stop() }
+            let phone = try service.login("alice", "phone")
+            let other: JSON = ["account": "alice", "device": "other"]
+            #expect(try service.connect().rejection("login", other) == "503 overloaded")
+            // Within its grace.
+            phone.disconnect()
+            _ = try service.login("alice", "phone")
+            #expect(
+                try service.connect().rejection("login", ["client": "server"]) == "503 overloaded")
         }
     }
 }

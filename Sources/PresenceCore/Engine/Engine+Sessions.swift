@@ -15,6 +15,12 @@ extension Engine {
         }
     }
 
+    /// Whether a device has a session, connected or not: a login of it takes no memory.
+    public func hasSession(of account: [UInt8], on device: [UInt8]) -> Bool {
+        guard let account = find(account.span) else { return false }
+        return session(of: account, on: device) != nil
+    }
+
     /// Makes the part of a new session that a fan-out reads.
     mutating func resetLink(of session: UInt32) {
         while links.count <= Int(session) {

@@ -23,11 +23,19 @@ extension EngineHost {
     mutating func checkRoom(for method: MethodName, at now: Moment) throws(Rejection) {
         switch method.rules.room {
         case .needed:
-            try checkMemory(at: now)
+            // Whether a login takes memory is known when its account and device are.
+            if method != .login { try checkMemory(at: now) }
             try checkBacklog()
         case .notNeeded:
             break
         }
+    }
+
+    /// Rejects a login while there is too little memory, but not that of a device with a session,
+    /// such as within its grace: it takes none.
+    mutating func checkMemory(for login: Login, at now: Moment) throws(Rejection) {
+        guard !engine.hasSession(of: login.account, on: login.device) else { return }
+        try checkMemory(at: now)
     }
 
     /// Rejects what has to be stored while the store is far behind.
@@ -38,7 +46,7 @@ extension EngineHost {
     }
 
     /// Rejects what takes memory while there is too little.
-    private mutating func checkMemory(at now: Moment) throws(Rejection) {
+    mutating func checkMemory(at now: Moment) throws(Rejection) {
         guard let max = configuration.admission.memoryBytesMax,
             memory.isAbove(max, resources, at: now.mono)
         else { return }

@@ -83,6 +83,7 @@ extension EngineHost {
         _ connection: ConnectionID, _ rights: AppServerRights, at now: Moment
     ) throws(Rejection) -> Bool {
         try checkRoom(for: .login, at: now)
+        try checkMemory(at: now)
         guard admitLogin(of: connection, at: now) else { return false }
         engine.logInAppServer(rights, from: connection, at: now, into: &output.shared.effects)
         return true

@@ -80,6 +80,11 @@ extension EngineHost {
     ///
     /// The login rate is charged only now, so that invalid credentials do not use it up.
     mutating func logIn(_ login: Login, of connection: ConnectionID, at now: Moment) {
+        do throws(Rejection) {
+            try checkMemory(for: login, at: now)
+        } catch {
+            return reject(connection, error)
+        }
         guard admitLogin(of: connection, at: now) else { return }
         engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
     }

@@ -160,6 +160,7 @@ extension EngineHost {
         }
         try checkServing()
         try checkRoom(for: .login, at: now)
+        try checkMemory(for: login, at: now)
         guard admitLogin(of: connection, at: now) else { return }
         output.stanzaReceivers.insert(connection.slot)
         for other in engine.connections(of: login.account) {
