@@ -17,6 +17,8 @@ public struct StoreCounters: Sendable, Equatable {
     public var lastCommitMicroseconds = 0
     /// Bytes of the page cache.
     public var cacheBytes = 0
+    /// Bytes of the database and its log on disk, after the last commit.
+    public var fileBytes = 0
 
     /// Creates counters at zero.
     public init() {}
@@ -32,6 +34,7 @@ final class SharedStoreCounters: Sendable {
     private let lastCommitMicroseconds = Atomic<Int>(0)
     private let times = Mutex(DurationHistogram())
     private let cacheBytes = Atomic<Int>(0)
+    private let fileBytes = Atomic<Int>(0)
 
     func submitted(count: Int) {
         pending.add(count, ordering: .relaxed)
@@ -46,6 +49,10 @@ final class SharedStoreCounters: Sendable {
 
     func cached(bytes: Int) {
         cacheBytes.store(bytes, ordering: .relaxed)
+    }
+
+    func measured(fileBytes bytes: Int) {
+        fileBytes.store(bytes, ordering: .relaxed)
     }
 
     func failed() {
@@ -69,6 +76,7 @@ final class SharedStoreCounters: Sendable {
         counters.failures = failures.load(ordering: .relaxed)
         counters.lastCommitMicroseconds = lastCommitMicroseconds.load(ordering: .relaxed)
         counters.cacheBytes = cacheBytes.load(ordering: .relaxed)
+        counters.fileBytes = fileBytes.load(ordering: .relaxed)
         return counters
     }
 }

@@ -101,10 +101,15 @@ final class Writer {
             throw error
         }
         let microseconds = (DispatchTime.now().uptimeNanoseconds - start) / 1_000
+        measureFiles()
         counters.cached(bytes: connection?.cacheBytes ?? 0)
         counters.committed(
             rowCount: transaction.reduce(0) { $0 + $1.write.rowCount },
             microseconds: Int(microseconds))
+    }
+
+    private func measureFiles() {
+        counters.measured(fileBytes: files.size(of: files.database) + files.size(of: files.log))
     }
 
     private func noteNumbers(_ transaction: ArraySlice<Submission>) {
@@ -232,6 +237,7 @@ final class Writer {
         guard let connection, connection.logExceeds(pages: tuning.checkpointPages) else { return }
         do throws(StoreError) {
             try connection.checkpoint()
+            measureFiles()
         } catch {
             // The log still contains everything; the next connection reads it.
             counters.failed()

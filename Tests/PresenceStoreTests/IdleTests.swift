@@ -25,6 +25,10 @@ import Testing
         let store = try open(idleMilliseconds: 600_000)
         for number in 0..<50 { _ = try store.write(put(number), into: outcomes) }
         #expect(store.counters.cacheBytes > 100_000)
+        let fileBytes = store.counters.fileBytes
+        #expect(fileBytes > 100_000)
+        for number in 50..<300 { _ = try store.write(put(number), into: outcomes) }
+        #expect(store.counters.fileBytes > 2 * fileBytes)
         store.stop()
     }
 

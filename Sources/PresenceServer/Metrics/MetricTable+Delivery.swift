@@ -94,6 +94,9 @@ extension MetricTable {
             stats: .storeRetained, top: .gauge(.storeRetained)
         ) { $0.host.store.retained },
         Metric(
+            .gauge, "porchlight_store_file_bytes", "Bytes of the database and its log on disk."
+        ) { $0.host.store.fileBytes },
+        Metric(
             stats: .storeLastCommitMicroseconds, top: .gauge(.storeLastCommitMicroseconds)
         ) { $0.host.store.lastCommitMicroseconds },
     ]
