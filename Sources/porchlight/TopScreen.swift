@@ -15,7 +15,11 @@ struct TopScreen {
     }
 
     var lines: [String] {
-        Array([heading, publishers, readers, machine].joined(separator: [""]))
+        Array(
+            [
+                heading, publishers, readers, waiting("senders", "Most messages wait of:"),
+                waiting("boxes", "Most messages wait for:"), machine,
+            ].filter { !$0.isEmpty }.joined(separator: [""]))
     }
 
     private var heading: [String] {
@@ -76,6 +80,21 @@ struct TopScreen {
                     } ?? "an app server"
                 return "  " + columns(numbers)
                     + "  \(client) at \(reader["address"]?.string ?? "?")"
+            }
+    }
+
+    /// Of which accounts, or for which, most waits; nothing if nothing does.
+    private func waiting(_ member: String, _ title: String) -> [String] {
+        let accounts = facts[member]?.array ?? []
+        guard !accounts.isEmpty else { return [] }
+        return [
+            style.paint(title, .bold),
+            style.paint("  " + columns(["bytes", "messages"]) + "  account", .grey),
+        ]
+            + accounts.map { account in
+                let numbers = ["bytes", "messages"].map { account[$0]?.text ?? "" }
+                return "  " + columns(numbers) + "  "
+                    + visible(account["account"]?.string ?? "?")
             }
     }
 

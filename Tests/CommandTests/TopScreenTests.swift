@@ -9,6 +9,7 @@ import Testing
         "counts": ["events": 120, "deliveries": 600_000, "logins": 3],
         "publishersSince": 1_763_700_000_000,
         "publishers": [["account": "bob\u{1b}[2J", "events": 4, "deliveries": 400]],
+        "senders": [["account": "eve", "messages": 9, "bytes": 4_608]], "boxes": [],
         "readers": [
             [
                 "account": "alice", "device": "tab", "address": "127.0.0.1:9",
@@ -24,7 +25,7 @@ import Testing
             "events 2.0", "deliveries 10000", "logins 0.0",
             "         400           4  bob\\u{1b}[2J",
             "       70000           3         5 s  alice on tab at 127.0.0.1:9",
-            "memory  10 MiB",
+            "Most messages wait of:", "        4608           9  eve", "memory  10 MiB",
         ] { #expect(text.contains(words), "\(words)\n\(text)") }
     }
 

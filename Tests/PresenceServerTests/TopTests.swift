@@ -27,6 +27,30 @@ import Testing
         }
     }
 
+    @Test func `names the accounts of which, and for which, most messages wait`() throws {
+        try withService { service in
+            let server = try service.appServer()
+            #expect(try server.call("top")["senders"] == [])
+            let (alice, eve) = (try service.login("alice"), try service.login("eve"))
+            for to in ["bob", "carol", "carol"] {
+                _ = try eve.call("send", ["accounts": [.string(to)], "body": "a"])
+            }
+            _ = try alice.call(
+                "send", ["accounts": ["bob"], "body": .string(String(repeating: "a", count: 999))])
+            _ = try server.call("send", ["accounts": ["dave"], "body": "of the service"])
+            let top = try server.call("top")
+            func lines(_ member: String, _ top: JSON) -> [String] {
+                (top[member]?.array ?? []).map { line in
+                    ["account", "messages"].map { line[$0]?.text ?? "" }.joined(separator: " ")
+                }
+            }
+            #expect(lines("senders", top) == [#""eve" 3"#, #""alice" 1"#])
+            #expect(lines("boxes", top) == [#""bob" 2"#, #""carol" 2"#, #""dave" 1"#])
+            #expect(top["senders"]?.array?.last?["bytes"] == 999)
+            #expect(lines("boxes", try server.call("top", ["limit": 1])) == [#""bob" 2"#])
+        }
+    }
+
     @Test func `forgets what is more than a minute ago`() throws {
         try withService({ $0.engine.heartbeatSeconds = 300 }) { service in
             let bob = try service.login("bob")

@@ -1,4 +1,5 @@
-// `top`: the publishers that have caused the most events and deliveries recently.
+// `top`: the publishers that have caused the most events and deliveries recently, and the accounts
+// of which and for which most waits.
 
 import Containers
 
@@ -12,7 +13,41 @@ public struct BusyPublisher: Hashable, Sendable {
     public var deliveries: Int
 }
 
+/// How much waits of an account, or for it; its name is in `Effects.bytes`.
+public struct WaitingAmount: Hashable, Sendable {
+    /// The account.
+    public var account: ByteRange
+    /// Messages, each once for each recipient.
+    public var messages: Int
+    /// What they count for in the limits on bytes.
+    public var bytes: Int
+}
+
 extension Engine {
+    /// The accounts of which most bytes of messages wait, the greatest first. O(senders): 20 ms for
+    /// a million.
+    public func greatestSenders(
+        countMax: Int, into effects: inout Effects
+    ) -> [WaitingAmount] {
+        waitingAmounts(inboxes.greatestSenders(countMax), into: &effects)
+    }
+
+    /// The accounts for which most bytes of messages wait, the greatest first. O(boxes): 20 ms for
+    /// a million.
+    public func fullestBoxes(countMax: Int, into effects: inout Effects) -> [WaitingAmount] {
+        waitingAmounts(inboxes.fullest(countMax), into: &effects)
+    }
+
+    private func waitingAmounts(
+        _ amounts: [(account: UInt32, amount: MessageAmount)], into effects: inout Effects
+    ) -> [WaitingAmount] {
+        amounts.filter { $0.amount.count > 0 }.map { account, amount in
+            WaitingAmount(
+                account: effects.copyName(of: account, from: self), messages: amount.count,
+                bytes: amount.byteCount)
+        }
+    }
+
     /// The publishers with the most deliveries, and among equals events, since `begin`, the
     /// busiest first. O(events of that time), as many as the history holds at most: 1.5 ms.
     public func busiestPublishers(

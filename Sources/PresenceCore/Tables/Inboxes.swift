@@ -22,6 +22,25 @@ struct Inboxes {
         senders[account.index] ?? MessageAmount()
     }
 
+    /// The accounts of which most bytes wait, the greatest first. O(senders).
+    func greatestSenders(_ count: Int) -> [(account: UInt32, amount: MessageAmount)] {
+        Self.greatest(count, of: senders.lazy.map { (account: $0.key, amount: $0.value) })
+    }
+
+    /// The accounts for which most bytes wait, the greatest first. O(boxes).
+    func fullest(_ count: Int) -> [(account: UInt32, amount: MessageAmount)] {
+        Self.greatest(count, of: boxes.lazy.map { (account: $0.key, amount: $0.value.parts.all) })
+    }
+
+    private static func greatest(
+        _ count: Int, of amounts: some Sequence<(account: UInt32, amount: MessageAmount)>
+    ) -> [(account: UInt32, amount: MessageAmount)] {
+        amounts.greatest(count) { one, other in
+            (one.amount.byteCount, one.amount.count, other.account)
+                < (other.amount.byteCount, other.amount.count, one.account)
+        }
+    }
+
     /// Keeps places for a message of `sender` (`none`: the service).
     mutating func reserve(
         _ message: MessageAmount, for account: AccountHandle, of sender: UInt32,

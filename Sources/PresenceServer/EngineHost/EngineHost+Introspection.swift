@@ -118,6 +118,9 @@ extension EngineHost {
             publishersSince: known,
             publishers: engine.busiestPublishers(
                 since: known, countMax: entriesMax, into: &output.shared.effects),
+            senders: engine.greatestSenders(
+                countMax: entriesMax, into: &output.shared.effects),
+            boxes: engine.fullestBoxes(countMax: entriesMax, into: &output.shared.effects),
             readers: slowestReaders(countMax: entriesMax, reports, at: now),
             readerCount: measurements.sum(\.table.slowReaders),
             gauges: MetricTable.gauges(measurements))

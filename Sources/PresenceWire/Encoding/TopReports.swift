@@ -1,6 +1,6 @@
 public import PresenceCore
 
-/// What `top` reports besides counters: the busiest publishers and the slowest clients.
+/// What `top` reports besides counters: who and what keeps the service busy.
 public struct TopReport: Sendable {
     /// The time of the service's clock.
     public var time: Wall
@@ -12,6 +12,8 @@ public struct TopReport: Sendable {
     public var publishersSince: Wall
     /// The busiest publishers, the busiest first.
     public var publishers: [BusyPublisher]
+    /// The accounts of which most messages wait, and those for which most wait.
+    public var senders: [WaitingAmount], boxes: [WaitingAmount]
     /// The slow clients, the slowest first.
     public var readers: [SlowReader]
     /// The number of all slow clients.
@@ -22,14 +24,16 @@ public struct TopReport: Sendable {
     /// A report.
     public init(
         time: Wall, milliseconds: Int, counts: [StatsField], publishersSince: Wall,
-        publishers: [BusyPublisher], readers: [SlowReader], readerCount: Int,
-        gauges: [StatsField]
+        publishers: [BusyPublisher], senders: [WaitingAmount], boxes: [WaitingAmount],
+        readers: [SlowReader], readerCount: Int, gauges: [StatsField]
     ) {
         self.time = time
         self.milliseconds = milliseconds
         self.counts = counts
         self.publishersSince = publishersSince
         self.publishers = publishers
+        self.senders = senders
+        self.boxes = boxes
         self.readers = readers
         self.readerCount = readerCount
         self.gauges = gauges
@@ -79,6 +83,10 @@ extension [UInt8] {
             append(#","deliveries":"#, publisher.deliveries)
             append("}")
         }
+        append(#"],"senders":["#)
+        append(report.senders, source)
+        append(#"],"boxes":["#)
+        append(report.boxes, source)
         append(#"],"readers":["#)
         for (place, reader) in report.readers.enumerated() {
             append(place == 0 ? "{" : ",{")
@@ -100,6 +108,18 @@ extension [UInt8] {
         append(#","gauges":{"#)
         appendFields(report.gauges)
         append("}}")
+    }
+
+    private mutating func append(
+        _ amounts: [WaitingAmount], _ source: borrowing EventSource
+    ) {
+        for (place, amount) in amounts.enumerated() {
+            append(place == 0 ? #"{"account":"# : #",{"account":"#)
+            appendString(amount.account, source)
+            append(#","messages":"#, amount.messages)
+            append(#","bytes":"#, amount.bytes)
+            append("}")
+        }
     }
 
     /// Appends members, without the braces around them.
