@@ -278,7 +278,7 @@ let package = Package(
         .testTarget(
             name: "WebPushTests",
             dependencies: [
-                "Containers", "HTTPValues", "PresenceCore", "WebPush",
+                "Containers", "HTTPValues", "PresenceCore", "PresenceWire", "WebPush",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: common),

@@ -1,5 +1,5 @@
 public import NIOCore
-import PresenceCore
+public import PresenceCore
 public import PresenceServer
 public import PresenceWire
 
@@ -49,7 +49,8 @@ public final class Gateway: Sendable {
         _ call: MethodCall, _ form: ResultForm = .whole, isReadOnly: Bool = false
     ) async throws(InProcessError) -> ResultBytes {
         switch try await response(to: call, form, isReadOnly: isReadOnly) {
-        case .result(let bytes), .text(let bytes), .stats(_, let bytes): return bytes
+        case .result(let bytes), .text(let bytes), .stats(_, let bytes), .device(_, let bytes):
+            return bytes
         case .feed: preconditionFailure("a reader of the feed that has no owner")
         }
     }
@@ -60,6 +61,18 @@ public final class Gateway: Sendable {
             preconditionFailure("a response to another method")
         }
         return fields
+    }
+
+    /// Calls `setDevice` with these arguments; returns what the device has then.
+    public func setDevice(
+        _ arguments: [MethodCall.Argument]
+    ) async throws(InProcessError) -> DeviceLabels {
+        var call = MethodCall(.setDevice)
+        call.arguments = arguments
+        guard case .device(let labels, _) = try await response(to: call, .whole) else {
+            preconditionFailure("a response to another method")
+        }
+        return labels
     }
 
     /// Begins to read the feed after a cursor; or where `beginning` says, as a parameter of `feed`;

@@ -2,7 +2,6 @@ import PresenceCore
 import PresenceGateway
 import PresenceServer
 import PresenceWire
-import WebPush
 
 /// The devices that have left addresses.
 protocol PushDevices: Sendable {
@@ -18,13 +17,11 @@ struct ServiceDevices: PushDevices {
     func remove(_ address: String, of device: String, of account: String) async -> Bool {
         do throws(InProcessError) {
             // One change with a condition: an address that is set meanwhile stays.
-            var set = MethodCall(.setDevice)
-            set.arguments = [
+            let left = try await gateway.setDevice([
                 .init(.account, .text(account)), .init(.device, .text(device)),
                 .init(.pushAddress, .text("")), .init(.ifPushAddress, .text(address)),
-            ]
-            let left = PushMessage.device(try await gateway.call(set).bytes)
-            return left.map { $0.pushAddress == nil } ?? false
+            ])
+            return left.pushAddress.isEmpty
         } catch {
             // The push service reports it as expired again when the next message is pushed.
             return false

@@ -212,12 +212,7 @@ final class PushReader: Sendable {
     private func share(of item: FeedItem?, _ own: inout Own) -> PushShare? {
         guard case .undelivered(let messages, let cursor) = item else { return nil }
         own.epoch = cursor.epoch
-        let share = PushShare(messages, cursor, of: place, among: settings.hosts)
-        if share == nil {
-            environment.logger.error(
-                "Web Push cannot read a share", metadata: ["host": "\(host.text)"])
-        }
-        return share
+        return PushShare(messages, cursor, of: place, among: settings.hosts)
     }
 
     /// Begins what can be begun now.

@@ -27,18 +27,15 @@ struct PushShare {
     /// readers of the others read the same.
     let passedOver: [PushRejection: Int]
 
-    /// Nil: the share has no form that is known.
-    init?(
+    init(
         _ messages: FeedEvents, _ cursor: FeedCursor, of place: Int, among hosts: PushHosts
     ) {
-        guard let entries = PushMessage.list(messages.bytes),
-            entries.count == messages.numbers.count
-        else { return nil }
         end = cursor.seq
         var passedOver: [PushRejection: Int] = [:]
-        pushes = zip(messages.numbers, entries).flatMap { number, message -> [Push] in
+        pushes = messages.undelivered.flatMap { entry -> [Push] in
+            let message = PushMessage(entry)
             // Otherwise there is nothing to show: it is a receipt, for example.
-            let hasText = message.body != nil || message.ext != nil || message.cut == true
+            let hasText = message.body != nil || message.ext != nil || message.isCut
             guard hasText else { return [] }
             // The tabs of a browser are devices of their own with the address of the browser.
             var known: Set<PushEndpoint> = []
@@ -58,7 +55,7 @@ struct PushShare {
                 guard host == place, known.insert(subscription.endpoint).inserted else {
                     return nil
                 }
-                let id = PushID(number: number, device: ExactText(device.device))
+                let id = PushID(number: entry.number, device: ExactText(device.device))
                 return Push(
                     id: id, message: message, address: address, subscription: subscription)
             }

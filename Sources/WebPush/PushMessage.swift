@@ -1,9 +1,11 @@
 import FoundationEssentials
+import PresenceCore
+public import PresenceWire
 
 /// An entry of `undelivered`, as far as it is used.
-public struct PushMessage: Decodable, Sendable {
+public struct PushMessage: Sendable {
     /// A device of the recipient.
-    public struct Device: Decodable, Sendable {
+    public struct Device: Sendable {
         /// Its name.
         public var device: String
         /// As it has left it.
@@ -27,26 +29,39 @@ public struct PushMessage: Decodable, Sendable {
     /// How many messages wait for the account; of one for a device alone, for that device.
     public var waiting: Int
     /// Whether `body` or `ext` was longer.
-    public var cut: Bool?
+    public var isCut: Bool
     /// Where it may be pushed to.
     public var devices: [Device]
 
-    /// The entries of a share, which have commas between them; nil: it has another form.
-    public static func list(_ entries: [UInt8]) -> [PushMessage]? {
-        let json = Array("[".utf8) + entries + Array("]".utf8)
-        return try? JSONDecoder().decode([PushMessage].self, from: Data(json))
+    /// What is used of an entry.
+    public init(_ entry: UndeliveredEntry) {
+        message = String(decoding: entry.message.id.text, as: UTF8.self)
+        account = String(decoding: entry.account, as: UTF8.self)
+        from = Self.text(entry.message.from)
+        body = Self.text(entry.message.body)
+        ext = Self.text(entry.message.ext)
+        time = entry.message.time.milliseconds
+        expires = entry.expires.milliseconds
+        waiting = entry.waiting
+        isCut = entry.isCut
+        devices = entry.devices.map { device in
+            Device(
+                device: String(decoding: device.name, as: UTF8.self),
+                pushAddress: Self.text(device.labels.pushAddress))
+        }
     }
 
-    /// The device in a response to `setDevice`; nil: it has another form.
-    public static func device(_ result: [UInt8]) -> Device? {
-        try? JSONDecoder().decode(Device.self, from: Data(result))
+    /// Nil: it is empty.
+    private static func text(_ bytes: [UInt8]) -> String? {
+        bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
     /// What the browser is given: JSON of at most 3,993 bytes. If it would have more, `ext` is left
     /// out, and then the end of `body`.
     public func plaintext() throws -> [UInt8] {
         var content = Content(
-            account: account, body: body, cut: cut, ext: ext, from: from, message: message,
+            account: account, body: body, cut: isCut ? true : nil, ext: ext, from: from,
+            message: message,
             time: time, waiting: waiting)
         var text = try content.json()
         guard text.count > PushEncryption.plaintextBytesMax else { return text }

@@ -9,29 +9,37 @@ import WebPush
 @testable import PresencePush
 
 /// A device of a test, whose endpoint is its name at a host.
-func deviceJSON(_ name: String, at host: String = "push.example") -> String {
+func device(_ name: String, at host: String = "push.example") -> PushDevice {
     // A point of the curve: the public key of the example in RFC 8291.
     let key =
         "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
     let address =
-        #"{\"endpoint\":\"https://\#(host)/\#(name)\",\"keys\":{\"p256dh\":\"\#(key)\","#
-        + #"\"auth\":\"BTBZMqHH6r4Tts7J_aSIgg\"}}"#
-    return #"{"device":"\#(name)","pushAddress":"\#(address)"}"#
+        #"{"endpoint":"https://\#(host)/\#(name)","keys":{"p256dh":"\#(key)","#
+        + #""auth":"BTBZMqHH6r4Tts7J_aSIgg"}}"#
+    return PushDevice(
+        name: Array(name.utf8), reach: .push,
+        labels: DeviceLabels(alias: [], storedTags: [], pushAddress: Array(address.utf8)))
 }
 
-/// An entry of `undelivered`.
-func entryJSON(
-    _ number: UInt64, time: Int64 = 5_000, of account: String = "carol", _ devices: [String]
-) -> String {
-    #"{"message":"m\#(number)","account":"\#(account)","why":"absent","time":\#(time),"#
-        + #""expires":90000,"body":"a","waiting":1,"devices":[\#(devices.joined(separator: ","))]}"#
+/// A message that is undelivered.
+func entry(
+    _ number: UInt64, of account: String = "carol", body: String = "a", textBytesMax: Int = 100,
+    _ devices: [PushDevice]
+) -> UndeliveredEntry {
+    UndeliveredEntry(
+        number: number,
+        message: DeliveredMessage(
+            id: MessageID(number: number), time: Wall(milliseconds: 5_000),
+            body: Array(body.utf8), ext: []),
+        textBytesMax: textBytesMax, account: Array(account.utf8), reason: .absent,
+        expires: Wall(milliseconds: 90_000), waiting: 1, devices: devices)
 }
 
 /// What a reader is sent.
-func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
+func events(_ entries: [UndeliveredEntry]) -> FeedEvents {
     FeedEvents(
-        bytes: Array(entries.map(\.json).joined(separator: ",").utf8), count: entries.count,
-        firstTime: .init(milliseconds: 5_000), numbers: entries.map(\.number))
+        bytes: [], count: entries.count, firstTime: Wall(milliseconds: 5_000),
+        undelivered: entries)
 }
 
 @Suite struct `The ledger of pushes` {
@@ -43,13 +51,12 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
     private func share(
         _ end: UInt64, _ entries: [(UInt64, account: String, devices: [String])]
     ) throws -> PushShare {
-        let entries = entries.map { entry in
-            (entry.0, entryJSON(entry.0, of: entry.account, entry.devices.map { deviceJSON($0) }))
+        let entries = entries.map { number, account, devices in
+            entry(number, of: account, devices.map { device($0) })
         }
-        return try #require(
-            try PushShare(
-                events(entries), FeedCursor(epoch: 1, seq: end), of: 0,
-                among: PushHosts("push.example")))
+        return PushShare(
+            events(entries), FeedCursor(epoch: 1, seq: end), of: 0,
+            among: try PushHosts("push.example"))
     }
 
     /// One push of an account to a device, whose endpoint is its name.
@@ -93,18 +100,16 @@ func events(_ entries: [(number: UInt64, json: String)]) -> FeedEvents {
     private let waits = PushLedger.Admission.waits(droppedCount: 0)
 
     @Test func `has no push for a message without a text, such as a receipt`() throws {
-        func pushes(_ entry: String) throws -> Int {
-            try #require(
-                try PushShare(
-                    events([(3, entry)]), FeedCursor(epoch: 1, seq: 9), of: 0,
-                    among: PushHosts("push.example"))
+        func pushes(_ entry: UndeliveredEntry) throws -> Int {
+            PushShare(
+                events([entry]), FeedCursor(epoch: 1, seq: 9), of: 0,
+                among: try PushHosts("push.example")
             ).pushes.count
         }
-        let entry = entryJSON(3, [deviceJSON("a")])
-        #expect(try pushes(entry) == 1)
-        #expect(try pushes(entry.replacing(#""body":"a","#, with: "")) == 0)
+        #expect(try pushes(entry(3, [device("a")])) == 1)
+        #expect(try pushes(entry(3, body: "", [device("a")])) == 0)
         // Of a text that app servers are not sent.
-        #expect(try pushes(entry.replacing(#""body":"a","#, with: #""cut":true,"#)) == 1)
+        #expect(try pushes(entry(3, textBytesMax: 0, [device("a")])) == 1)
     }
 
     @Test mutating func `says what is not finished, also after a restart`() throws {

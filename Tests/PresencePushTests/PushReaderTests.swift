@@ -5,6 +5,7 @@ import HTTPValues
 import Logging
 import NIOCore
 import NIOPosix
+import PresenceCore
 import PresenceWire
 import Synchronization
 import TaskLoops
@@ -15,13 +16,8 @@ import WebPush
 
 /// A service, a push service, a disk and a clock that do as they are told, and what has happened.
 final class Stage: Delivery, PushDevices, Sendable {
-    struct Waiting {
-        var number: UInt64
-        var json: String
-    }
-
     private struct State {
-        var waiting: [Waiting]
+        var waiting: [UndeliveredEntry]
         /// By device; then 201.
         var answers: [String: [(status: Int, retryAfter: Int?)]]
         /// Done after so many pauses.
@@ -45,7 +41,7 @@ final class Stage: Delivery, PushDevices, Sendable {
     private let newest: UInt64
 
     init(
-        _ waiting: [(UInt64, [String])],
+        _ waiting: [(UInt64, [PushDevice])],
         answers: [String: [(status: Int, retryAfter: Int?)]] = [:], hosts: String = "push.example",
         keptAt: UInt64? = nil, unfinished: [UnfinishedDelivery] = [], newest: UInt64 = 0,
         traffic: Int = 0, storesFail: Int = 0,
@@ -55,9 +51,7 @@ final class Stage: Delivery, PushDevices, Sendable {
         self.newest = newest
         state = Mutex(
             State(
-                waiting: waiting.map {
-                    Waiting(number: $0, json: entryJSON($0, of: "a\($0)", $1))
-                },
+                waiting: waiting.map { entry($0, of: "a\($0)", $1) },
                 answers: answers, afterPauses: afterPauses, kept: keptAt,
                 unfinished: Dictionary(
                     uniqueKeysWithValues: unfinished.map { ("\($0.number) \($0.device)", $0) }),
@@ -74,11 +68,8 @@ final class Stage: Delivery, PushDevices, Sendable {
     }
 
     /// A message is handed over.
-    func add(_ number: UInt64, of account: String = "carol", _ devices: [String]) {
-        state.withLock {
-            $0.waiting.append(
-                Waiting(number: number, json: entryJSON(number, of: account, devices)))
-        }
+    func add(_ number: UInt64, of account: String = "carol", _ devices: [PushDevice]) {
+        state.withLock { $0.waiting.append(entry(number, of: account, devices)) }
     }
 
     // MARK: Reading
@@ -107,8 +98,7 @@ final class Stage: Delivery, PushDevices, Sendable {
                 return try await next(within: time)
             }
             position.withLock { $0 = last.number }
-            return .undelivered(
-                events(rest.map { ($0.number, $0.json) }), FeedCursor(epoch: 1, seq: last.number))
+            return .undelivered(events(rest), FeedCursor(epoch: 1, seq: last.number))
         }
 
         func close() {}
@@ -180,27 +170,26 @@ final class Stage: Delivery, PushDevices, Sendable {
     // MARK: Sending
 
     func attempt(_ request: DeliveryRequest, timeoutSeconds: Int) async -> DeliveryOutcome {
-        let device = String(request.url.text.split(separator: "/").last ?? "")
+        let name = String(request.url.text.split(separator: "/").last ?? "")
         let answer = state.withLock { state in
             state.inFlight += 1
             state.inFlightMax = max(state.inFlightMax, state.inFlight)
             if state.traffic > 0 {
                 state.traffic -= 1
                 let number = (state.waiting.last?.number ?? 0) + 1
-                state.waiting.append(
-                    Waiting(number: number, json: entryJSON(number, [deviceJSON("d\(number)")])))
+                state.waiting.append(entry(number, [device("d\(number)")]))
             }
-            guard let answers = state.answers[device], let first = answers.first else {
+            guard let answers = state.answers[name], let first = answers.first else {
                 return (status: 201, retryAfter: Int?.none)
             }
-            if answers.count > 1 { state.answers[device]?.removeFirst() }
+            if answers.count > 1 { state.answers[name]?.removeFirst() }
             return first
         }
         // Others begin meanwhile.
         await turn()
         while answer.status < 0, !Task.isCancelled { await turn() }
         state.withLock { $0.inFlight -= 1 }
-        note("post \(device) \(answer.status)")
+        note("post \(name) \(answer.status)")
         guard answer.status > 0 else { return .noResponse("none") }
         return .response(status: answer.status, answer.retryAfter.map { .seconds($0) })
     }
@@ -272,7 +261,7 @@ private struct Silent: LogHandler {
     private func posts(_ story: [String]) -> [String] { story.filter { $0.hasPrefix("post") } }
 
     @Test func `sends to each device once, and stores its position after it`() async throws {
-        let stage = Stage([(1, [deviceJSON("a"), deviceJSON("b")]), (2, [deviceJSON("c")])])
+        let stage = Stage([(1, [device("a"), device("b")]), (2, [device("c")])])
         let (story, counters, _) = try await stage.play(until: "keep 2")
         #expect(
             story.filter { $0 != "idle" }
@@ -283,9 +272,9 @@ private struct Silent: LogHandler {
     }
 
     @Test func `sends once to a browser whose tabs are devices`() async throws {
-        let tab = deviceJSON("a").replacingOccurrences(
-            of: #""device":"a""#, with: #""device":"b""#)
-        let stage = Stage([(1, [deviceJSON("a"), tab]), (2, [tab])])
+        var tab = device("a")
+        tab.name = Array("b".utf8)
+        let stage = Stage([(1, [device("a"), tab]), (2, [tab])])
         let (story, _, _) = try await stage.play(until: "keep 2")
         // Both messages to the same endpoint.
         #expect(posts(story) == ["post a 201", "post a 201"])
@@ -293,13 +282,13 @@ private struct Silent: LogHandler {
 
     @Test func `continues at its position`() async throws {
         let stage = Stage(
-            [(1, [deviceJSON("a")]), (2, [deviceJSON("b")])], keptAt: 1)
+            [(1, [device("a")]), (2, [device("b")])], keptAt: 1)
         let (story, _, _) = try await stage.play(until: "keep 2")
         #expect(story.first == "open 1" && posts(story) == ["post b 201"])
     }
 
     @Test func `begins now if nothing is stored of it`() async throws {
-        let stage = Stage([(1, [deviceJSON("a")]), (3, [deviceJSON("b")])], newest: 2)
+        let stage = Stage([(1, [device("a")]), (3, [device("b")])], newest: 2)
         let (story, _, _) = try await stage.play(until: "keep 3")
         // Also if it crashes before it has read anything.
         #expect(story.starts(with: ["keep 2", "open 2"]) && posts(story) == ["post b 201"])
@@ -312,9 +301,9 @@ private struct Silent: LogHandler {
     }
 
     @Test func `continues what was not finished, and repeats nothing else`() async throws {
-        let messages: [(UInt64, [String])] = [
-            (1, [deviceJSON("a"), deviceJSON("b")]), (2, [deviceJSON("c")]),
-            (3, [deviceJSON("d")]),
+        let messages: [(UInt64, [PushDevice])] = [
+            (1, [device("a"), device("b")]), (2, [device("c")]),
+            (3, [device("d")]),
         ]
         let first = Stage(messages, answers: ["b": [(503, 3_600)], "c": [(-1, nil)]])
         let before = try await first.play(until: "post d 201").story
@@ -330,16 +319,16 @@ private struct Silent: LogHandler {
     }
 
     @Test func `stores its position as soon as that is possible again`() async throws {
-        let stage = Stage([(1, [deviceJSON("a")])], keptAt: 0, storesFail: 3)
+        let stage = Stage([(1, [device("a")])], keptAt: 0, storesFail: 3)
         let (story, counters, _) = try await stage.play(until: "keep 1")
         #expect(story.count { $0 == "cannot keep" } == 3 && posts(story) == ["post a 201"])
         #expect(counters.failures == 3)
     }
 
     @Test func `sends only to its own host`() async throws {
-        let devices = [deviceJSON("a"), deviceJSON("b", at: "other.example")]
+        let devices = [device("a"), device("b", at: "other.example")]
         let stage = Stage(
-            [(1, devices), (2, [deviceJSON("c", at: "evil.example")])],
+            [(1, devices), (2, [device("c", at: "evil.example")])],
             hosts: "push.example,other.example")
         let (story, counters, _) = try await stage.play(until: "keep 2", place: 1)
         #expect(posts(story) == ["post b 201"])
@@ -347,9 +336,14 @@ private struct Silent: LogHandler {
     }
 
     @Test func `does not send what is no subscription`() async throws {
+        func device(_ address: String) -> PushDevice {
+            PushDevice(
+                name: [1], reach: .push,
+                labels: DeviceLabels(alias: [], storedTags: [], pushAddress: Array(address.utf8)))
+        }
         let stage = Stage([
-            (1, [#"{"device":"a","pushAddress":"apns:1"}"#, #"{"device":"b","push":true}"#]),
-            (2, [#"{"device":"c","pushAddress":"{\"endpoint\":\"https://push.example/c\"}"}"#]),
+            (1, [device("apns:1"), device("")]),
+            (2, [device(#"{"endpoint":"https://push.example/c"}"#)]),
         ])
         #expect(posts(try await stage.play(until: "keep 2").story).isEmpty)
     }
@@ -357,11 +351,11 @@ private struct Silent: LogHandler {
     @Test func `sends to others while an endpoint hangs or fails`() async throws {
         for status in [-1, 0, 503, 507] {
             let stage = Stage(
-                [(1, [deviceJSON("bad")]), (2, [deviceJSON("a")])],
+                [(1, [device("bad")]), (2, [device("a")])],
                 answers: ["bad": [(status, status == 503 ? 3_600 : nil)]],
                 afterPauses: [
-                    { $0.add(3, of: "bob", [deviceJSON("b")]) },
-                    { $0.add(4, of: "eve", [deviceJSON("e")]) },
+                    { $0.add(3, of: "bob", [device("b")]) },
+                    { $0.add(4, of: "eve", [device("e")]) },
                 ])
             let (story, counters, _) = try await stage.play(until: "post e 201")
             #expect(posts(story).filter { $0.hasSuffix("201") }.count == 3)
@@ -373,8 +367,8 @@ private struct Silent: LogHandler {
         let names = (0..<20).map { "slow\($0)" }
         let stage = Stage(
             [], answers: Dictionary(uniqueKeysWithValues: names.map { ($0, [(-1, nil)]) }))
-        for number in 1...UInt64(50) { stage.add(number, of: "eve", names.map { deviceJSON($0) }) }
-        stage.add(51, of: "bob", [deviceJSON("b")])
+        for number in 1...UInt64(50) { stage.add(number, of: "eve", names.map { device($0) }) }
+        stage.add(51, of: "bob", [device("b")])
         let (_, counters, inFlightMax) = try await stage.play(until: "post b 201")
         #expect(inFlightMax == PushLedger.inFlightOfAccountMax + 1)
         #expect(counters.failures == 0)
@@ -383,7 +377,7 @@ private struct Silent: LogHandler {
     @Test func `waits for a push service that is down, and reads again`() async throws {
         let names = ["a", "b", "c", "d"]
         let stage = Stage(
-            zip(1..., names).map { (UInt64($0), [deviceJSON($1)]) },
+            zip(1..., names).map { (UInt64($0), [device($1)]) },
             answers: ["a": [(503, 7)]].merging(
                 names.dropFirst().map { ($0, [(503, 7), (201, nil)]) }
             ) { $1 },
@@ -397,8 +391,8 @@ private struct Silent: LogHandler {
     @Test func `repeats nothing that is finished beyond its position`() async throws {
         let stage = Stage(
             [
-                (1, [deviceJSON("a")]), (5, [deviceJSON("b"), deviceJSON("c")]),
-                (7, [deviceJSON("d")]),
+                (1, [device("a")]), (5, [device("b"), device("c")]),
+                (7, [device("d")]),
             ],
             answers: ["b": [(500, nil), (201, nil)]])
         let (story, counters, _) = try await stage.play(until: "keep 7")
@@ -411,7 +405,7 @@ private struct Silent: LogHandler {
 
     @Test func `attempts a push again though there is always something new`() async throws {
         let stage = Stage(
-            [(1, [deviceJSON("a"), deviceJSON("b")])],
+            [(1, [device("a"), device("b")])],
             answers: ["a": [(500, nil), (500, nil), (201, nil)]], traffic: 50)
         let (story, counters, _) = try await stage.play(until: "post a 201")
         #expect(counters.dropped == 0)
@@ -422,9 +416,9 @@ private struct Silent: LogHandler {
 
     @Test func `drops what fails eight times while others succeed`() async throws {
         let stage = Stage(
-            [(1, [deviceJSON("bad")])], answers: ["bad": [(500, nil)]],
+            [(1, [device("bad")])], answers: ["bad": [(500, nil)]],
             afterPauses: (0..<100).map { number in
-                { $0.add(10 + number, of: "b\(number)", [deviceJSON("d\(number)")]) }
+                { $0.add(10 + number, of: "b\(number)", [device("d\(number)")]) }
             })
         // It is unfinished until then.
         let (story, counters, _) = try await stage.play(until: "finished")
@@ -434,7 +428,7 @@ private struct Silent: LogHandler {
 
     @Test func `drops what is rejected`() async throws {
         let stage = Stage(
-            [(1, [deviceJSON("a"), deviceJSON("b"), deviceJSON("c")])],
+            [(1, [device("a"), device("b"), device("c")])],
             answers: ["a": [(400, nil)], "b": [(413, nil)], "c": [(307, nil)]])
         let (story, counters, _) = try await stage.play(until: "keep 1")
         #expect(posts(story) == ["post a 400", "post b 413", "post c 307"])
@@ -443,7 +437,7 @@ private struct Silent: LogHandler {
 
     @Test func `removes an address that is gone`() async throws {
         let stage = Stage(
-            [(1, [deviceJSON("a"), deviceJSON("b")])],
+            [(1, [device("a"), device("b")])],
             answers: ["a": [(410, nil)], "b": [(404, nil)]])
         let (story, counters, _) = try await stage.play(until: "keep 1")
         #expect(posts(story).sorted() == ["post a 410", "post b 404"])
@@ -452,7 +446,7 @@ private struct Silent: LogHandler {
     }
 
     @Test func `has 32 requests in flight`() async throws {
-        let stage = Stage((1...100).map { (UInt64($0), [deviceJSON("d\($0)")]) })
+        let stage = Stage((1...100).map { (UInt64($0), [device("d\($0)")]) })
         let (story, counters, inFlightMax) = try await stage.play(until: "keep 100")
         #expect(inFlightMax == PushSettings.inFlightMax)
         #expect(counters.sent == 100 && posts(story).count == 100)

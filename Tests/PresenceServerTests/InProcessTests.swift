@@ -39,7 +39,7 @@ private final class Caller {
     func ask(_ method: MethodName, _ body: String) throws -> JSON {
         switch try #require(call(.with(method, body))) {
         case .success(.result(let bytes)), .success(.text(let bytes)),
-            .success(.stats(_, let bytes)):
+            .success(.stats(_, let bytes)), .success(.device(_, let bytes)):
             return try JSON(parsing: bytes.bytes)
         case .success(.feed): return "feed"
         case .failure(.rejected(let error)): return .string("\(error.code) \(error.reason)")

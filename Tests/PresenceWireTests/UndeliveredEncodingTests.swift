@@ -6,18 +6,22 @@ import Testing
 @Suite struct `What is undelivered, encoded` {
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    private func entry(_ body: String, _ ext: String = "") -> UndeliveredEntry {
+    private func entry(
+        _ body: String, _ ext: String = "", textBytesMax: Int = 1_024
+    ) -> UndeliveredEntry {
         UndeliveredEntry(
+            number: 6,
             message: DeliveredMessage(
                 id: MessageID(number: 5), time: Wall(milliseconds: 7), body: bytes(body),
                 ext: bytes(ext)),
-            account: bytes("lisi"), reason: .absent, expires: Wall(milliseconds: 9), waiting: 1,
+            textBytesMax: textBytesMax, account: bytes("lisi"), reason: .absent,
+            expires: Wall(milliseconds: 9), waiting: 1,
             devices: [])
     }
 
-    private func text(_ entry: UndeliveredEntry, _ textBytesMax: Int = 1_024) -> String {
+    private func text(_ entry: UndeliveredEntry) -> String {
         var bytes: [UInt8] = []
-        bytes.appendUndelivered(entry, isFirst: true, textBytesMax: textBytesMax)
+        bytes.appendUndelivered(entry, isFirst: true)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -55,7 +59,7 @@ import Testing
         }
         let cut = bytesMax < 9 ? #""cut":true,"# : ""
         #expect(
-            text(entry("今天", "ext"), bytesMax).hasSuffix(
+            text(entry("今天", "ext", textBytesMax: bytesMax)).hasSuffix(
                 #""expires":9,"# + texts.joined() + cut + #""waiting":1,"devices":[]}"#))
     }
 

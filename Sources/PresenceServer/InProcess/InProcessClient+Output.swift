@@ -45,7 +45,11 @@ extension InProcessClient {
         } else {
             bytes.appendAnswerResult(answer, in: effects, settings: settings)
         }
-        complete(id, .result(ResultBytes(bytes, meter(of: pending))))
+        let result = ResultBytes(bytes, meter(of: pending))
+        if case .deviceSet(let index) = answer {
+            return complete(id, .device(effects.labelled[index].labels, result: result))
+        }
+        complete(id, .result(result))
     }
 
     private func answer(_ id: ID, _ answer: QuestionAnswer, in effects: borrowing Effects) {
@@ -120,6 +124,6 @@ extension FeedEvents {
         guard let firstTime = share.firstTime else { return nil }
         self.init(
             bytes: Array(shared.bytes[shared.range(of: share.list)]), count: share.count,
-            firstTime: firstTime, numbers: share.numbers, areNewest: share.isNewest)
+            firstTime: firstTime, undelivered: share.undelivered, areNewest: share.isNewest)
     }
 }

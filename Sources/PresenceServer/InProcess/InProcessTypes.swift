@@ -1,3 +1,4 @@
+public import PresenceCore
 public import PresenceWire
 
 /// Bounds of one client.
@@ -29,6 +30,8 @@ public enum InProcessResponse: Sendable {
     case text(ResultBytes)
     /// The fields of `stats`, and the same as JSON.
     case stats([StatsField], result: ResultBytes)
+    /// What a device has, after `setDevice`, and the same as JSON.
+    case device(DeviceLabels, result: ResultBytes)
     /// The caller is a reader of the feed now.
     case feed(FeedStart, InProcessClient.ID)
 }

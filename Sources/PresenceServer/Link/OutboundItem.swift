@@ -166,8 +166,8 @@ struct FeedShare: Sendable {
     var count: Int
     /// When the first of them happened; nil if there is none.
     var firstTime: Wall?
-    /// Of undelivered messages: the numbers of their hand-overs.
-    var numbers: [UInt64] = []
+    /// Of undelivered messages, for a reader in this process: what the bytes say.
+    var undelivered: [UndeliveredEntry] = []
     /// Of changes: whether there are no more.
     var isNewest = false
 }

@@ -48,20 +48,20 @@ public struct FeedEvents: Hashable, Sendable {
     public var count: Int
     /// When the first of them happened.
     public var firstTime: Wall
-    /// Of undelivered messages: the position after each.
-    public var numbers: [UInt64]
+    /// Of undelivered messages: what the bytes say.
+    public var undelivered: [UndeliveredEntry]
     /// Of changes: whether there were no more when they were read.
     public var areNewest: Bool
 
     /// These events.
     public init(
-        bytes: [UInt8], count: Int, firstTime: Wall, numbers: [UInt64] = [],
+        bytes: [UInt8], count: Int, firstTime: Wall, undelivered: [UndeliveredEntry] = [],
         areNewest: Bool = false
     ) {
         self.bytes = bytes
         self.count = count
         self.firstTime = firstTime
-        self.numbers = numbers
+        self.undelivered = undelivered
         self.areNewest = areNewest
     }
 }

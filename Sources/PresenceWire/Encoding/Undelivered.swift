@@ -2,8 +2,12 @@ public import PresenceCore
 
 /// A message that no device has taken in time, as a reader is sent it.
 public struct UndeliveredEntry: Hashable, Sendable {
-    /// The message.
+    /// When among all that were handed over: a position.
+    public var number: UInt64
+    /// The message; its texts may be cut.
     public var message: DeliveredMessage
+    /// Whether they are.
+    public var isCut: Bool
     /// Its recipient.
     public var account: [UInt8]
     /// Why.
@@ -15,12 +19,20 @@ public struct UndeliveredEntry: Hashable, Sendable {
     /// Where it may be pushed to.
     public var devices: [PushDevice]
 
-    /// A message.
+    /// A message, with at most `textBytesMax` bytes of its texts, first of the body, cut at a
+    /// character.
     public init(
-        message: DeliveredMessage, account: [UInt8], reason: UndeliveredReason, expires: Wall,
-        waiting: Int, devices: [PushDevice]
+        number: UInt64, message: DeliveredMessage, textBytesMax: Int, account: [UInt8],
+        reason: UndeliveredReason, expires: Wall, waiting: Int, devices: [PushDevice]
     ) {
+        self.number = number
         self.message = message
+        let body = message.body.prefix(characters: textBytesMax)
+        let isBodyCut = body.count < message.body.count
+        let ext = isBodyCut ? [] : message.ext.prefix(characters: textBytesMax - body.count)
+        isCut = isBodyCut || ext.count < message.ext.count
+        self.message.body = body
+        self.message.ext = ext
         self.account = account
         self.reason = reason
         self.expires = expires
@@ -40,13 +52,10 @@ extension UndeliveredReason {
 }
 
 extension [UInt8] {
-    /// Appends a message of a list, with a comma unless it is the first. Of its texts at most
-    /// `textBytesMax` bytes, first of the body, cut at a character.
-    public mutating func appendUndelivered(
-        _ entry: UndeliveredEntry, isFirst: Bool, textBytesMax: Int
-    ) {
+    /// Appends a message of a list, with a comma unless it is the first.
+    public mutating func appendUndelivered(_ entry: UndeliveredEntry, isFirst: Bool) {
         if !isFirst { append(",") }
-        append(entry, textBytesMax)
+        append(entry)
     }
 
     /// Appends the response to `undelivered`: the position after which the reader continues.
@@ -75,7 +84,7 @@ extension [UInt8] {
         append("}")
     }
 
-    private mutating func append(_ entry: UndeliveredEntry, _ textBytesMax: Int) {
+    private mutating func append(_ entry: UndeliveredEntry) {
         let message = entry.message
         append(#"{"message":"#)
         appendBase32(message.id.number)
@@ -89,14 +98,9 @@ extension [UInt8] {
         append("\"")
         append(#","time":"#, message.time)
         append(#","expires":"#, entry.expires)
-        let body = message.body.prefix(characters: textBytesMax)
-        let isCut = body.count < message.body.count
-        let ext = isCut ? [] : message.ext.prefix(characters: textBytesMax - body.count)
-        appendText(#","body":"#, body)
-        appendText(#","ext":"#, ext)
-        if isCut || ext.count < message.ext.count {
-            append(#","cut":true"#)
-        }
+        appendText(#","body":"#, message.body)
+        appendText(#","ext":"#, message.ext)
+        if entry.isCut { append(#","cut":true"#) }
         if message.stanza == nil { appendText(#","ref":"#, message.ref) }
         append(#","waiting":"#, entry.waiting)
         append(#","devices":["#)
@@ -121,7 +125,7 @@ extension [UInt8] {
     }
 
     /// The first bytes, at most this number, that are whole characters of UTF-8.
-    private func prefix(characters byteCount: Int) -> [UInt8] {
+    fileprivate func prefix(characters byteCount: Int) -> [UInt8] {
         guard count > byteCount else { return self }
         var end = Swift.max(0, byteCount)
         while end > 0, self[end] & 0xC0 == 0x80 { end -= 1 }

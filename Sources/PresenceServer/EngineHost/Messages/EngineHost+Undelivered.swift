@@ -107,31 +107,31 @@ extension EngineHost {
         }
         // The position behind the last text that is encoded.
         var upTo = share.upTo
-        var numbers: [UInt64] = []
+        var entries: [UndeliveredEntry] = []
         var firstTime: Wall?
         var encoded: [UInt8] = []
         for message in share.messages {
             guard let content = contents[message.message],
                 let entry = entry(of: message, content, at: now)
             else { continue }
-            encoded.appendUndelivered(
-                entry, isFirst: numbers.isEmpty,
-                textBytesMax: configuration.engine.undeliveredBytesMax)
-            numbers.append(message.handOver.number)
+            encoded.appendUndelivered(entry, isFirst: entries.isEmpty)
+            entries.append(entry)
             firstTime = firstTime ?? content.time
             if encoded.count >= configuration.feed.undeliveredBytesPerFrameMax {
-                upTo = message.handOver.number
+                upTo = entry.number
                 break
             }
         }
-        guard !numbers.isEmpty else { return undelivered.pass(place, upTo: share.upTo) }
+        guard !entries.isEmpty else { return undelivered.pass(place, upTo: share.upTo) }
         let list = output.shared.add { bytes, _ in bytes.append(contentsOf: encoded) }
         undelivered.sent(upTo: upTo, to: place)
+        let reader = undelivered.readers[place].connection
         let sent = FeedShare(
-            list: list, count: numbers.count, firstTime: firstTime, numbers: numbers)
+            list: list, count: entries.count, firstTime: firstTime,
+            undelivered: reader.isInProcess ? entries : [])
         output.append(
             .feed(.undelivered(sent, FeedCursor(epoch: undelivered.identity, seq: upTo))),
-            for: undelivered.readers[place].connection)
+            for: reader)
     }
 
     /// A message as a reader is sent it; nil: it waits no longer.
@@ -140,7 +140,9 @@ extension EngineHost {
     ) -> UndeliveredEntry? {
         guard let waiting = engine.waitingCount(beside: message, at: now.mono) else { return nil }
         return UndeliveredEntry(
-            message: content, account: engine.name(of: message.account),
+            number: message.handOver.number, message: content,
+            textBytesMax: configuration.engine.undeliveredBytesMax,
+            account: engine.name(of: message.account),
             reason: message.handOver.reason, expires: now.wall(at: message.expires),
             waiting: waiting, devices: engine.pushDevices(of: message))
     }
