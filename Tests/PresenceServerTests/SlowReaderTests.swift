@@ -42,7 +42,7 @@ import Testing
 
     @Test func `is closed when it has taken nothing for a set time`() throws {
         try withService({ $0.switchOffPace() }) { service in
-            let slow = try service.login("slow")
+            let slow = try service.loginWithoutBuffer("slow")
             _ = try slow.subscribe(["bob"])
             let bob = try service.login("bob")
             try service.fallBehind(publisher: bob)

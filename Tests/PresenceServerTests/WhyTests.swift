@@ -31,7 +31,7 @@ import Testing
 
     @Test func `tells who is behind, and that the newest state followed`() throws {
         try withService({ $0.switchOffPace() }) { service in
-            let slow = try service.login("slow", "phone")
+            let slow = try service.loginWithoutBuffer("slow", "phone")
             _ = try slow.subscribe(["bob"])
             try service.fallBehind(publisher: try service.login("bob"))
             let behind = try why(service, "slow", "bob")
@@ -53,7 +53,7 @@ import Testing
 
     @Test func `tells what was dropped with a connection that took nothing`() throws {
         try withService({ $0.switchOffPace() }) { service in
-            let slow = try service.login("slow")
+            let slow = try service.loginWithoutBuffer("slow")
             _ = try slow.subscribe(["bob"])
             let bob = try service.login("bob")
             try service.fallBehind(publisher: bob)

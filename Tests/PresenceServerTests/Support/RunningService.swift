@@ -79,9 +79,10 @@ final class RunningService: @unchecked Sendable {
 
     /// A client that has logged in and been sent its list, which is dropped.
     func login(
-        _ account: String, _ device: String = "d1", _ more: [String: JSON] = [:]
+        _ account: String, _ device: String = "d1", _ more: [String: JSON] = [:],
+        over connection: Client? = nil
     ) throws -> Client {
-        let client = try connect()
+        let client = try connection ?? connect()
         var params = more
         params["account"] = .string(account)
         params["device"] = .string(device)
