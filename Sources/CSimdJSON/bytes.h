@@ -1,8 +1,9 @@
 // What is done to the bytes of a body without a parser: see csimdjson.cpp.
 #pragma once
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 namespace {
@@ -64,22 +65,19 @@ const uint8_t *number_end(const uint8_t *at, bool *whole) {
     return at;
 }
 
-/// A number without an exponent that is shorter than this fits into a double.
-constexpr size_t double_bytes_min = 300;
-
-bool may_be_infinite(const uint8_t *at, size_t bytes) {
-    return bytes >= double_bytes_min || std::find_if(at, at + bytes, [](uint8_t byte) {
-        return byte == 'e' || byte == 'E';
-    }) != at + bytes;
+/// Whether a number exceeds a double.
+bool is_infinite(const uint8_t *at) {
+    return std::isinf(std::strtod(reinterpret_cast<const char *>(at), nullptr));
 }
 
-/// Overwrites numbers that exceed every machine type by ones that mean "too large".
-/// The zeros of the padding end every loop.
-void shorten_numbers(uint8_t *body, size_t count) {
+/// Overwrites numbers that exceed every machine type by ones that mean "too large". Returns whether
+/// there was one. The zeros of the padding end every loop.
+bool shorten_numbers(uint8_t *body, size_t count) {
     static const char huge[] = "18446744073709551615";
     const size_t huge_bytes = sizeof(huge) - 1;
     uint8_t *at = body;
     uint8_t *const end = body + count;
+    bool any = false;
     while (at < end) {
         if (*at == '"') {
             for (at += 1; at < end && *at != '"'; at += 1) {
@@ -94,18 +92,21 @@ void shorten_numbers(uint8_t *body, size_t count) {
         }
         bool whole;
         const uint8_t *stop = number_end(at, &whole);
-        if (stop == nullptr) return;
+        if (stop == nullptr) return any;
         const auto bytes = static_cast<size_t>(stop - at);
         const bool fits = bytes == 20 && std::memcmp(at, "-9223372036854775808", 20) <= 0;
         if (whole && bytes >= huge_bytes && !fits) {
             std::memset(at, ' ', bytes);
             std::memcpy(at, huge, huge_bytes);
-        } else if (!whole && bytes >= 3 && may_be_infinite(at, bytes)) {
+            any = true;
+        } else if (!whole && is_infinite(at)) {
             std::memset(at, ' ', bytes);
             std::memcpy(at, "0.5", 3);
+            any = true;
         }
         at += bytes;
     }
+    return any;
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 //
 // * An integer beyond 64 bits, or 1e999, is valid JSON, but simdjson's DOM rejects the document.
 //   Such a number is overwritten in the copy of the body by one that means "too large", and
-//   the body is parsed again. Only bodies that simdjson rejects for a number pay for this.
+//   the body is parsed again. Only bodies that simdjson rejects pay for this: by which error
+//   depends on its version.
 // * `\ud800` without the second half of the surrogate pair is invalid. A separate pass finds it.
 // * simdjson does not count the innermost level of nesting if it is empty.
 #include "csimdjson.h"
@@ -314,12 +315,10 @@ INLINED csj_status parse(csj_parser &p, size_t count, dom::element &root) {
         return p.parser.parse(p.memory.body, count, false).get(root);
     };
     simdjson::error_code error = read();
-    if (error == simdjson::NUMBER_ERROR) {
-        shorten_numbers(p.memory.body, count);
-        error = read();
-    }
     if (error == simdjson::SUCCESS) return CSJ_OK;
     if (error == simdjson::MEMALLOC || error == simdjson::CAPACITY) return CSJ_NO_MEMORY;
+    if (shorten_numbers(p.memory.body, count)) error = read();
+    if (error == simdjson::SUCCESS) return CSJ_OK;
     // For a truncated text simdjson does not report invalid UTF-8.
     const auto *characters = reinterpret_cast<const char *>(p.memory.body);
     if (!simdjson::validate_utf8(characters, count)) return CSJ_INVALID_UTF8;
