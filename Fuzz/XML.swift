@@ -81,7 +81,7 @@ private final class Oracle {
             fatalError("Expat has no memory")
         }
         self.parser = parser
-        XML_SetHashSalt(parser, 1)
+        cexpat_set_hash_salt(parser, 1, 1)
         XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
         XML_SetElementHandler(
             parser, { owner, _, _ in Oracle.at(owner).begin() },
@@ -109,7 +109,7 @@ private final class Oracle {
     }
 
     private var place: Int {
-        Int(XML_GetCurrentByteIndex(parser)) + Int(XML_GetCurrentByteCount(parser))
+        Int(cexpat_position_after_token(parser))
     }
 
     func feed(_ bytes: ArraySlice<UInt8>) -> Bool {

@@ -156,6 +156,6 @@ import CExpat
 
     /// The place behind what a handler is called for, in bytes of the document.
     private var positionAfterToken: Int {
-        unsafe Int(XML_GetCurrentByteIndex(parser)) + Int(XML_GetCurrentByteCount(parser))
+        unsafe Int(cexpat_position_after_token(parser))
     }
 }

@@ -19,7 +19,7 @@ import CExpat
 @safe final class ExpatParser {
     private var parser: OpaquePointer?
     private var document = Document.none
-    private let hashSalt: UInt
+    private let hashSalt: UInt128
 
     /// What the parser has read since it was reset.
     private enum Document {
@@ -38,7 +38,7 @@ import CExpat
     private static let amplificationMax: Float = 2
     private static let amplificationThreshold: UInt64 = 1_024
 
-    init(hashSalt: UInt) {
+    init(hashSalt: UInt128) {
         self.hashSalt = hashSalt
     }
 
@@ -135,7 +135,8 @@ import CExpat
             unsafe parser = unsafe XML_ParserCreateNS("UTF-8", CChar(ExpandedName.separator))
         }
         guard let parser = unsafe parser else { throw .outOfMemory }
-        unsafe XML_SetHashSalt(parser, hashSalt)
+        unsafe cexpat_set_hash_salt(
+            parser, UInt64(truncatingIfNeeded: hashSalt), UInt64(hashSalt >> 64))
         unsafe XML_SetBillionLaughsAttackProtectionMaximumAmplification(
             parser, Self.amplificationMax)
         unsafe XML_SetBillionLaughsAttackProtectionActivationThreshold(

@@ -23,9 +23,8 @@ public final class XMLReader {
     /// Declares nothing: a message is read as if it were a document of its own.
     private static let headerOfMessages = Array("<s>".utf8)
 
-    /// A reader whose hash tables use this salt, which must be random and secret. Zero: Expat asks
-    /// the system for one.
-    public init(hashSalt: UInt) {
+    /// A reader whose hash tables use this salt, which must be random, secret and not zero.
+    public init(hashSalt: UInt128) {
         headerParser = ExpatParser(hashSalt: hashSalt)
         stanzaParser = ExpatParser(hashSalt: hashSalt)
         messageParser = ExpatParser(hashSalt: hashSalt)

@@ -56,7 +56,7 @@ public final class StreamService {
     let reader: XMLReader
 
     /// The salt of hash tables must be random and secret; zero: one of the system.
-    public init(_ settings: StreamSettings, hashSalt: UInt) {
+    public init(_ settings: StreamSettings, hashSalt: UInt128) {
         self.settings = settings
         decoder = StanzaDecoder(domains: settings.domains, limits: settings.limits)
         reader = XMLReader(hashSalt: hashSalt)

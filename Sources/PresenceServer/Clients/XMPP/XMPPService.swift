@@ -22,7 +22,7 @@ struct XMPPService {
             mechanisms: configuration.passwords == .only ? SASLMechanism.allCases : [.plain],
             allowsRegistration: listening.allowsRegistration, bytesMax: listening.stanzaBytesMax,
             limits: configuration.engine.limits)
-        streams = StreamService(settings, hashSalt: UInt.random(in: 1...UInt.max))
+        streams = StreamService(settings, hashSalt: UInt128.random(in: 1...UInt128.max))
         description = ServiceDescription(
             name: Array("Porchlight".utf8), version: Array(configuration.version.utf8))
         listenerOfSTARTTLS = configuration.listeners.firstIndex(of: .xmpp) ?? 0
