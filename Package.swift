@@ -48,8 +48,8 @@ let package = Package(
     ],
     targets: [
         // C libraries, each with exactly one importer.
-        .systemLibrary(
-            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        // Without pkg-config, whose flags for libcurl SwiftPM warns of on Debian 13.
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(

@@ -1,8 +1,7 @@
 // What Swift cannot call of libcurl: functions with a variable argument, and a union.
 // Everything is static inline, so that this stays a header and a module map.
 #pragma once
-// The handles get types of their own. The checks of arguments are macros, for calls in C only.
-#define CURL_STRICTER
+// The checks of arguments are macros, for calls in C only.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <netinet/in.h>
@@ -10,6 +9,12 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+
+// Enumerators in one version of libcurl, macros of several types in another.
+static const long ccurl_http_2_over_tls = CURL_HTTP_VERSION_2TLS;
+static const long ccurl_tls_1_2 = CURL_SSLVERSION_TLSv1_2;
+/// A line of a response is too long. Before version 8.6, that is CURLE_OUT_OF_MEMORY.
+static const CURLcode ccurl_too_large = (CURLcode)100;
 
 /// Takes bytes of a response, and returns their number; any other number ends the transfer.
 typedef size_t (*ccurl_sink)(char *bytes, size_t size, size_t count, void *owner);

@@ -69,6 +69,8 @@ public struct OutgoingURL: Hashable, Sendable {
 
     private static func check(target: ArraySlice<UInt8>) throws(OutgoingURLError) {
         let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+        // Some versions of libcurl leave out the `?`.
+        guard target.endIndex - end != 1 else { throw .emptyQuery }
         let path = try decoded(target[..<end])
         guard String(validating: path, as: UTF8.self) != nil, !path.contains(0) else {
             throw .path
@@ -131,6 +133,7 @@ public enum OutgoingURLError: Error, Hashable, CustomStringConvertible {
     case host
     case port
     case path
+    case emptyQuery
     case percent
     case mustBeEncoded(Character)
 
@@ -149,6 +152,7 @@ public enum OutgoingURLError: Error, Hashable, CustomStringConvertible {
         case .port: "its port must be 1 to 65535"
         case .path:
             "its path must be UTF-8 once it is decoded: write é as %C3%A9, and not as %E9"
+        case .emptyQuery: "its query is empty: leave out the `?`"
         case .percent: "each `%` must be followed by two hexadecimal digits: write `%` as %25"
         case .mustBeEncoded(let character):
             "`\(character)` must be percent-encoded in it: write "

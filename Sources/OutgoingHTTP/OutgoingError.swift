@@ -47,7 +47,8 @@ extension OutgoingError {
             self = .cannotConnect(ending.tlsText)
         case CURLE_PROXY, CURLE_URL_MALFORMAT, CURLE_FAILED_INIT:
             self = .cannotConnect(Self.text(of: ending.code))
-        case CURLE_OUT_OF_MEMORY: self = .noResponse("a header is too long, or memory is short")
+        case CURLE_OUT_OF_MEMORY, ccurl_too_large:
+            self = .noResponse("a header is too long, or memory is short")
         case CURLE_GOT_NOTHING: self = .noResponse("the connection was closed")
         case CURLE_PARTIAL_FILE:
             self = .noResponse("the connection was closed within the response")
@@ -86,10 +87,12 @@ extension TransferEnding {
         }
         if code == CURLE_PEER_FAILED_VERIFICATION { return "the certificate is for another host" }
         // `OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number`.
-        if message.contains(": error:"), let reason = message.split(separator: ":").last {
-            return "TLS: \(reason)"
+        let reason =
+            message.contains(": error:") ? message.split(separator: ":").last ?? "" : ""
+        // By version of OpenSSL.
+        if message.contains("SSL_ERROR_SYSCALL") || reason == "unexpected eof while reading" {
+            return "TLS: the connection was closed"
         }
-        return message.contains("SSL_ERROR_SYSCALL")
-            ? "TLS: the connection was closed" : "TLS: \(socketText)"
+        return "TLS: \(reason.isEmpty ? socketText : String(reason))"
     }
 }

@@ -29,6 +29,8 @@ public struct OutgoingResponse: Sendable {
 struct ResponseCollector {
     /// The most bytes of all lines, those of provisional responses and trailers included.
     static let headBytesMax = 64 << 10
+    /// What a line counts for at least: newer versions of libcurl accept 5,000 lines.
+    private static let lineBytesMin = 32
 
     /// Why the rest of a response is not read.
     enum Stop: Hashable {
@@ -62,7 +64,7 @@ struct ResponseCollector {
 
     /// Takes a line of the head with its line end; the empty one is its end.
     mutating func take(line: [UInt8]) {
-        headBytes += line.count
+        headBytes += max(line.count, Self.lineBytesMin)
         guard headBytes <= Self.headBytesMax else { return stop = .headTooLong }
         let line = Self.withoutEnd(line[...])
         switch phase {

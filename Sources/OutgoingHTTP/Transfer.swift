@@ -6,7 +6,7 @@ import NIOCore
 /// A request in libcurl. Only the thread of libcurl uses it.
 @safe final class Transfer {
     let order: TransferOrder
-    let easy: OpaquePointer
+    let easy: UnsafeMutableRawPointer
     private var collector: ResponseCollector
     private var headers: UnsafeMutablePointer<curl_slist>?
     /// Whether a connection was not made because its address is not public.
@@ -70,10 +70,10 @@ import NIOCore
         // A receiver that has moved is found at the next attempt.
         try set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         try set(CURLOPT_MAXAGE_CONN, rules.idleSecondsMax)
-        try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        try set(CURLOPT_HTTP_VERSION, ccurl_http_2_over_tls)
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
-        try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        try set(CURLOPT_SSLVERSION, ccurl_tls_1_2)
         if let path = rules.authoritiesPath { try set(CURLOPT_CAINFO, path) }
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if order.request.reach == .publicAddresses {

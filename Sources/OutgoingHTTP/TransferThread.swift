@@ -27,9 +27,9 @@ final class TransferThread: Sendable {
         /// There is no thread. To: `running`, `over`.
         case idle
         /// The thread waits in this handle of libcurl, which may be woken. To: `ending`.
-        case running(OpaquePointer)
+        case running(UnsafeMutableRawPointer)
         /// The thread ends its transfers. To: `over`.
-        case ending(OpaquePointer)
+        case ending(UnsafeMutableRawPointer)
         case over
     }
 
@@ -40,7 +40,7 @@ final class TransferThread: Sendable {
         var afterEnd: [@Sendable () -> Void] = []
 
         /// The handle, while it may be used.
-        var multi: OpaquePointer? {
+        var multi: UnsafeMutableRawPointer? {
             switch phase {
             case .running(let multi), .ending(let multi): unsafe multi
             case .idle, .over: nil

@@ -18,12 +18,12 @@ struct TransferRules: Sendable {
 
 /// The transfers of a thread, and those that wait for one of them to end.
 @safe struct Transfers: ~Copyable {
-    private let multi: OpaquePointer
+    private let multi: UnsafeMutableRawPointer
     private let rules: TransferRules
     private var running: [UInt64: Transfer] = [:]
     private var waiting = Queue<TransferOrder>()
 
-    init(_ multi: OpaquePointer, _ rules: TransferRules) {
+    init(_ multi: UnsafeMutableRawPointer, _ rules: TransferRules) {
         unsafe self.multi = unsafe multi
         self.rules = rules
         // Idle connections included.
@@ -34,7 +34,7 @@ struct TransferRules: Sendable {
     }
 
     /// A handle for many transfers, which other threads can wake. Nil if something is short.
-    static func makeHandle() -> OpaquePointer? {
+    static func makeHandle() -> UnsafeMutableRawPointer? {
         guard isInitialised, let multi = unsafe curl_multi_init() else { return nil }
         // Without descriptors for it, the handle has no pipe to be woken by.
         guard unsafe curl_multi_wakeup(multi) == CURLM_OK else {

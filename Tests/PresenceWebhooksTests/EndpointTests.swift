@@ -19,7 +19,8 @@ import Testing
         "http://a#b", "http://user:word@a", "http://a:0", "http://a:65536", "http://a:x",
         "http://[::1", "http://[]", "http://[::1]x", "http://a/?x[]=1", "http://a/caf%E9",
         "http://a/%", "http://a/%4", "http://a/?%zz", "http://a\\b", "http://a/\"", "http://a/%00",
-        "http://%61/", "http://é", "http://a/" + String(repeating: "x", count: 2_048),
+        "http://a?", "http://a/b?", "http://%61/", "http://é",
+        "http://a/" + String(repeating: "x", count: 2_048),
     ])
     func `rejects an invalid URL`(url: String) {
         #expect {
