@@ -14,8 +14,8 @@
 # make docs       the documentation as a site, in .build/site
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build both in .build/static, for machines without Swift
-# make deb        build both, and Debian packages of them in .build/deb
-# make test-deb   install, upgrade and remove the packages in a fresh Debian 12; needs root
+# make deb        build both, and Debian packages of them in .build/deb; SUITE=trixie: for Debian 13
+# make test-deb   install, upgrade and remove the packages in fresh Debians; needs root
 # make install    install what is in .build/static, the unit and example settings: PREFIX, DESTDIR
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
@@ -105,9 +105,15 @@ static: setup
 	done
 	@ls -lh $(PRODUCTS:%=.build/static/%) | awk '{ print "built " $$NF ", " $$5 }'
 
+# On this system, or in a minimal Debian of another suite.
+ifdef SUITE
+deb:
+	@scripts/deb-suite $(SUITE)
+else
 deb: static
 	@scripts/setup deb
 	@scripts/deb
+endif
 
 test-deb: static
 	@scripts/setup test-deb
