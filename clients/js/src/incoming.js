@@ -11,9 +11,13 @@ import { isTransient } from "./error.js";
  * @property {string} [from] the account that sent it; absent if the service did
  * @property {string} [fromDevice] its device; absent if an app server sent it
  * @property {number} time when it was sent, in milliseconds since 1970
- * @property {string} body
+ * @property {string} body empty in some messages of XMPP clients, and in receipts
  * @property {string} [ext] for the app
  * @property {string} [ref] the sender's own name of the message
+ * @property {string} [receipt] the `stanzaId` of an own message that has arrived
+ * @property {string} [type] of a message of an XMPP client: `chat` or `normal`
+ * @property {string} [stanzaId] of the same: its id, for a receipt
+ * @property {string} [xml] of the same: its further elements
  * @property {true} [own] another session of this account has sent it, or an app server for it
  * @property {string[]} [to] of an own message: the accounts that it is for
  * @property {string} [device] of an own message: the only device that it is for
@@ -97,7 +101,7 @@ export class Incoming {
 
   /** @param {Message[]} messages */
   receive(messages) {
-    this.#waiting.push(...messages);
+    for (const message of messages) this.#waiting.push({ ...message, body: message.body ?? "" });
     this.#wake();
   }
 

@@ -71,14 +71,14 @@ export class Outgoing {
   /**
    * Sends a message when there is a session. It keeps its `ref` when it is repeated.
    * @param {string | Iterable<string>} accounts
-   * @param {string} body
+   * @param {string | undefined} body
    * @param {import("./porchlight.js").MessageOptions} [options]
    * @returns {Promise<Sent>} when the service has confirmed it
    */
   message(accounts, body, options = {}) {
-    const { ext, expiry, device, ref = this.#ref() } = options;
+    const { ext, expiry, device, receipt, ref = this.#ref() } = options;
     const names = typeof accounts === "string" ? [accounts] : [...accounts];
-    return this.call("send", { accounts: names, body, ext, device, ref }, expiry);
+    return this.call("send", { accounts: names, body, ext, device, receipt, ref }, expiry);
   }
 
   /**

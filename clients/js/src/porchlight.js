@@ -81,6 +81,8 @@ import { Watch } from "./watch.js";
  * @property {number} [expiry] for how many seconds the message waits, from the call on: 60 to
  *   2592000 (default: 604800, a week)
  * @property {string} [device] only for this device of the only recipient
+ * @property {string} [receipt] the `stanzaId` of a message of an XMPP client that asks for a receipt:
+ *   it has arrived. `body` may then be left out
  * @property {string} [ref] the sender's own name of the message, at most 64 bytes, by which
  *   recipients find repeats (default: a random one)
  */
@@ -300,7 +302,7 @@ export class Porchlight extends Target {
    * Sends a message to accounts. It waits for a session if there is none, and is repeated with the
    * same `ref` until it is confirmed or rejected. Messages are sent in the order of the calls.
    * @param {string | Iterable<string>} accounts
-   * @param {string} body
+   * @param {string | undefined} body
    * @param {MessageOptions} [options]
    * @returns {Promise<import("./outgoing.js").Sent>} when the service has it on disk
    */

@@ -51,6 +51,14 @@ for (const [transport, skip] of transports) describe(`by ${transport}`, { timeou
     await service.end();
   });
 
+  test("a receipt needs no text", async () => {
+    const [gina, hal] = [client("gina"), client("hal")];
+    await gina.send("hal", undefined, { receipt: "s-1" });
+    const [{ body, from, receipt }] = await next(hal, 1);
+    assert.deepEqual({ body, from, receipt }, { body: "", from: "gina", receipt: "s-1" });
+    await assert.rejects(gina.send("hal", undefined), { reason: "missing_field" });
+  });
+
   test("a message reaches an account that is connected, and one that is not", async () => {
     const alice = client("alice");
     const bob = client("bob", { messages: undefined, device: "phone" });

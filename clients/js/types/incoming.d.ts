@@ -48,6 +48,9 @@ export type MessageMembers = {
      * when it was sent, in milliseconds since 1970
      */
     time: number;
+    /**
+     * empty in some messages of XMPP clients, and in receipts
+     */
     body: string;
     /**
      * for the app
@@ -57,6 +60,22 @@ export type MessageMembers = {
      * the sender's own name of the message
      */
     ref?: string | undefined;
+    /**
+     * the `stanzaId` of an own message that has arrived
+     */
+    receipt?: string | undefined;
+    /**
+     * of a message of an XMPP client: `chat` or `normal`
+     */
+    type?: string | undefined;
+    /**
+     * of the same: its id, for a receipt
+     */
+    stanzaId?: string | undefined;
+    /**
+     * of the same: its further elements
+     */
+    xml?: string | undefined;
     /**
      * another session of this account has sent it, or an app server for it
      */

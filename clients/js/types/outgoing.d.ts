@@ -44,11 +44,11 @@ export class Outgoing {
     /**
      * Sends a message when there is a session. It keeps its `ref` when it is repeated.
      * @param {string | Iterable<string>} accounts
-     * @param {string} body
+     * @param {string | undefined} body
      * @param {import("./porchlight.js").MessageOptions} [options]
      * @returns {Promise<Sent>} when the service has confirmed it
      */
-    message(accounts: string | Iterable<string>, body: string, options?: import("./porchlight.js").MessageOptions | undefined): Promise<Sent>;
+    message(accounts: string | Iterable<string>, body: string | undefined, options?: import("./porchlight.js").MessageOptions | undefined): Promise<Sent>;
     /**
      * Sets what the service knows of this device when there is a session.
      * @param {import("./porchlight.js").Labels} labels

@@ -66,11 +66,11 @@ export class Porchlight extends Porchlight_base {
      * Sends a message to accounts. It waits for a session if there is none, and is repeated with the
      * same `ref` until it is confirmed or rejected. Messages are sent in the order of the calls.
      * @param {string | Iterable<string>} accounts
-     * @param {string} body
+     * @param {string | undefined} body
      * @param {MessageOptions} [options]
      * @returns {Promise<import("./outgoing.js").Sent>} when the service has it on disk
      */
-    send(accounts: string | Iterable<string>, body: string, options?: MessageOptions | undefined): Promise<import("./outgoing.js").Sent>;
+    send(accounts: string | Iterable<string>, body: string | undefined, options?: MessageOptions | undefined): Promise<import("./outgoing.js").Sent>;
     /**
      * Sets what the service knows of this device: what is given replaces what it knew, and `""` or
      * `[]` removes. It waits for a session if there is none.
@@ -266,6 +266,11 @@ export type MessageOptions = {
      * only for this device of the only recipient
      */
     device?: string | undefined;
+    /**
+     * the `stanzaId` of a message of an XMPP client that asks for a receipt:
+     * it has arrived. `body` may then be left out
+     */
+    receipt?: string | undefined;
     /**
      * the sender's own name of the message, at most 64 bytes, by which
      * recipients find repeats (default: a random one)
