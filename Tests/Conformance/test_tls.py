@@ -45,7 +45,7 @@ class Secured(Case):
         text = subprocess.run(["openssl", "x509", "-inform", "DER", "-noout", "-subject"],
                               input=self.certificate_for(service, name), capture_output=True,
                               check=True).stdout.decode()
-        return re.search(r"CN = (\S+)", text).group(1)
+        return re.search(r"CN ?= ?(\S+)", text).group(1)
 
     def speak(self, connection):
         client = Client.over(connection)

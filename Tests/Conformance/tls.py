@@ -39,7 +39,22 @@ def make_authority(folder):
     return certificate, key
 
 
-def sign(authority, folder, name, days=30, alternatives="DNS:localhost,IP:127.0.0.1"):
+# For `openssl ca`, which takes times: `openssl x509` does not in each version, nor negative days.
+AUTHORITY = """[ca]
+default_ca = one
+[one]
+database = %(folder)s/index.txt
+new_certs_dir = %(folder)s
+rand_serial = yes
+default_md = sha256
+unique_subject = no
+policy = names
+[names]
+commonName = supplied
+"""
+
+
+def sign(authority, folder, name, is_expired=False, alternatives="DNS:localhost,IP:127.0.0.1"):
     """A certificate for `name` that the authority has signed, and its key: two paths."""
     certificate, key, request, extensions = (
         os.path.join(folder, name + end) for end in (".crt", ".key", ".csr", ".ext"))
@@ -50,8 +65,14 @@ def sign(authority, folder, name, days=30, alternatives="DNS:localhost,IP:127.0.
         file.write("subjectAltName=%s\nbasicConstraints=critical,CA:FALSE\n"
                    "keyUsage=critical,digitalSignature\nsubjectKeyIdentifier=hash\n"
                    "authorityKeyIdentifier=keyid\n" % alternatives)
-    openssl("x509", "-req", "-in", request, "-CA", authority[0], "-CAkey", authority[1],
-            "-CAcreateserial", "-days", str(days), "-extfile", extensions, "-out", certificate)
+    settings = os.path.join(folder, "ca.cnf")
+    with open(settings, "w") as file:
+        file.write(AUTHORITY % {"folder": folder})
+    open(os.path.join(folder, "index.txt"), "a").close()
+    times = ["-startdate", "200101000000Z", "-enddate", "200131000000Z"] if is_expired \
+        else ["-days", "30"]
+    openssl("ca", "-batch", "-notext", "-config", settings, "-in", request, "-cert", authority[0],
+            "-keyfile", authority[1], *times, "-extfile", extensions, "-out", certificate)
     os.chmod(key, 0o600)
     return certificate, key
 
