@@ -17,6 +17,9 @@ extension Engine {
             online += inAccount > 0 ? 1 : 0
             checkTopics(of: AccountHandle(index: number))
         }
+        statuses.checkInvariants(
+            inForce: (0..<topics.upperBound).map { topics[UInt32($0)].status }
+                .filter { $0 != none })
         checkHolds()
         checkMessages()
         checkDirected()

@@ -75,10 +75,8 @@ extension Engine {
     ) {
         let known = topics[topic.index].status
         if known != none {
-            statuses[known].value = value
-            statuses[known].ext = ext
-            statuses[known].audience = audience
-            statuses[known].deadline = deadline
+            statuses.replace(
+                known, value: value, ext: ext, audience: audience, deadline: deadline)
             wheel.reschedule(statuses[known].timer, at: deadline.milliseconds)
             return
         }
@@ -86,8 +84,8 @@ extension Engine {
             Status(
                 topic: topic.index, value: value, ext: ext, audience: audience,
                 deadline: deadline, timer: .none))
-        statuses[number].timer = wheel.schedule(
-            Deadline.status(number).payload, at: deadline.milliseconds)
+        statuses.setTimer(
+            wheel.schedule(Deadline.status(number).payload, at: deadline.milliseconds), of: number)
         topics[topic.index].status = number
         accounts[Int(topics[topic.index].account)].statusCount += 1
     }
@@ -123,7 +121,6 @@ extension Engine {
     ) {
         let status = topics[topic.index].status
         precondition(statuses[status].topic == topic.index, "the status of another topic")
-        statuses[status].ext = nil
         statuses.remove(status)
         topics[topic.index].status = none
         accounts[Int(topics[topic.index].account)].statusCount -= 1

@@ -178,6 +178,10 @@ extension Engine {
         stats.nameBytes =
             names.bytesReserved + (interned.capacity + retired.capacity)
             * MemoryLayout<UInt32>.stride
+        stats.statusBytes = statuses.byteCount
+        stats.contactBytes = relations.byteCount
+        stats.deviceBytes = devices.byteCount
+        stats.textBytes = strings.bytesReserved
         return stats
     }
 }

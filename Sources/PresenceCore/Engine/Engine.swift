@@ -30,7 +30,7 @@ public struct Engine: ~Copyable {
     var index = SubscriptionIndex()
 
     var topics = Topics()
-    var statuses = Slab<Status>()
+    var statuses = Statuses()
 
     var sessions = Slab<Session>()
     /// By session.

@@ -6,7 +6,8 @@ extension DeviceTable {
     func checkInvariants() {
         names.checkInvariants()
         var deviceCount = 0
-        var membershipCount = 0
+        var found = 0
+        var bytes = 0
         for (account, numbers) in accounts {
             precondition(!numbers.isEmpty, "an account without devices")
             for (number, next) in zip(numbers, numbers.dropFirst()) {
@@ -17,7 +18,8 @@ extension DeviceTable {
             for number in numbers {
                 precondition(devices[number].account == account, "a device of another account")
                 check(devices[number], number)
-                membershipCount += devices[number].memberships.count
+                found += devices[number].memberships.count
+                bytes += devices[number].name.count + devices[number].pushAddress.count
             }
             deviceCount += numbers.count
         }
@@ -30,7 +32,8 @@ extension DeviceTable {
             "a push address that several devices have, or none")
         precondition(deviceCount == devices.count, "a device of no account")
         precondition(
-            members.reduce(0) { $0 + $1.count } == membershipCount, "a member without the label")
+            members.reduce(0) { $0 + $1.count } == found, "a member without the label")
+        precondition(found == membershipCount && bytes == textBytes, "miscounted devices")
         var labels = Set<UInt32>()
         for number in members.indices where !members[number].isEmpty {
             labels.insert(UInt32(number) >> 1)

@@ -23,6 +23,9 @@ struct DeviceTable: ~Copyable {
     private(set) var owners: [[UInt8]: UInt32] = [:]
     /// The devices that have a label; by label.
     private(set) var members = ChunkedArray<[UInt32]>()
+    /// Of the names and push addresses of devices.
+    private(set) var textBytes = 0
+    private(set) var membershipCount = 0
     private let seed: UInt64
 
     struct Device {
@@ -64,6 +67,12 @@ struct DeviceTable: ~Copyable {
 
     /// How many devices have something.
     var count: Int { devices.count }
+
+    /// The memory that they use, about. O(1).
+    var byteCount: Int {
+        count * MemoryLayout<Device>.stride + textBytes + names.bytesReserved
+            + membershipCount * (MemoryLayout<Membership>.stride + MemoryLayout<UInt32>.stride)
+    }
 
     /// Whether a device of an account has something. O(1).
     @inline(__always)
@@ -149,6 +158,7 @@ struct DeviceTable: ~Copyable {
 
     private mutating func setAddress(_ address: [UInt8], of number: UInt32) {
         if let endpoint = PushEndpoint.of(devices[number].pushAddress) { owners[endpoint] = nil }
+        textBytes += address.count - devices[number].pushAddress.count
         devices[number].pushAddress = address
         if let endpoint = PushEndpoint.of(address) { owners[endpoint] = number }
     }
@@ -160,6 +170,7 @@ struct DeviceTable: ~Copyable {
         setAddress([], of: number)
         accounts[account.index]?.removeAll { $0 == number }
         if accounts[account.index]?.isEmpty == true { accounts[account.index] = nil }
+        textBytes -= devices[number].name.count
         devices[number] = Device(account: none, name: [])
         devices.remove(number)
         // An empty table uses no memory.
@@ -177,6 +188,7 @@ struct DeviceTable: ~Copyable {
         var list = accounts.removeValue(forKey: account) ?? []
         let place = list.partitionPoint { devices[$0].name.lexicographicallyPrecedes(device) }
         let number = devices.insert(Device(account: account, name: device))
+        textBytes += device.count
         list.insert(number, at: place)
         accounts[account] = list
         return number
@@ -205,12 +217,14 @@ struct DeviceTable: ~Copyable {
         while members.count <= label.index { members.append([]) }
         members[label.index].reserveEighth()
         members[label.index].append(number)
+        membershipCount += 1
         return Membership(label: label, place: UInt32(members[label.index].count - 1))
     }
 
     /// Removes a device from a label: the last member takes its place.
     private mutating func leave(_ membership: Membership) {
         let label = membership.label
+        membershipCount -= 1
         guard let last = members[label.index].popLast() else {
             preconditionFailure("a device that is no member of its label")
         }

@@ -43,6 +43,12 @@ struct Relations {
     /// How many relations there are, by their states, for metrics.
     private(set) var pendingCount = 0
     private(set) var activeCount = 0
+    private var relationCount = 0
+    /// Of requests and long labels.
+    private var textBytes = 0
+
+    /// The memory that they use, about, without labels in a slab. O(1).
+    var byteCount: Int { relationCount * MemoryLayout<Relation>.stride + textBytes }
 
     /// Whether the account has any, or is the contact of one.
     func mention(_ account: AccountHandle) -> Bool {
@@ -89,6 +95,8 @@ struct Relations {
         longLabel: [UInt8]?, of account: AccountHandle, to contact: AccountHandle
     ) {
         guard longLabel != nil || !longLabels.isEmpty else { return }
+        let before = longLabels[Self.key(account, contact)]
+        textBytes += (longLabel?.count ?? 0) - (before?.count ?? 0)
         longLabels[Self.key(account, contact)] = longLabel
     }
 
@@ -103,6 +111,7 @@ struct Relations {
             if isKnown {
                 list.remove(at: place)
                 ownerCounts.add(-1, to: relation.contact)
+                relationCount -= 1
             }
         } else if isKnown {
             list[place] = relation
@@ -110,6 +119,7 @@ struct Relations {
             list.reserveEighth(from: 8)
             list.insert(relation, at: place)
             ownerCounts.add(1, to: relation.contact)
+            relationCount += 1
         }
         if !list.isEmpty { relations[account.index] = list }
         count(account, from: before, to: relation.flags)
@@ -119,6 +129,7 @@ struct Relations {
     mutating func set(
         request: RequestContent, of asker: AccountHandle, to asked: AccountHandle
     ) {
+        textBytes += request.byteCount - self.request(of: asker, to: asked).byteCount
         requests[Self.key(asker, asked)] = request == .none ? nil : request
     }
 
@@ -156,6 +167,11 @@ extension PartedDictionary where Value == Int {
         let count = self[key, default: 0] + change
         self[key] = count > 0 ? count : nil
     }
+}
+
+extension RequestContent {
+    /// Of its texts.
+    fileprivate var byteCount: Int { (text?.count ?? 0) + extra.count }
 }
 
 extension Relation.Flags {
@@ -203,6 +219,10 @@ extension Relations {
         for (owner, count) in owners { precondition(ownerCounts[owner] == count, "owner counts") }
         precondition(contents == requests.count, "a content without its request")
         precondition(longCount == longLabels.count, "a label without its contact")
+        let texts = requests.values.reduce(0) { $0 + $1.byteCount }
+        precondition(
+            texts + longLabels.values.reduce(0) { $0 + $1.count } == textBytes, "bytes of texts")
+        precondition(relations.values.reduce(0) { $0 + $1.count } == relationCount, "relations")
         let all = relations.values.joined()
         precondition(pendingCount == all.count { $0.flags.contains(.asks) }, "pending count")
         precondition(activeCount == all.count { $0.flags.contains(.sees) }, "active count")

@@ -16,22 +16,6 @@ struct Topic {
     var previousType = Topics.noType
 }
 
-/// A custom status in force.
-struct Status {
-    /// Its topic.
-    var topic: UInt32
-    /// The app's value.
-    var value: Int32
-    /// The app's text.
-    var ext: [UInt8]?
-    /// Whether it is durable.
-    var audience: Audience
-    /// When it expires.
-    var deadline: Mono
-    /// Its entry in the wheel.
-    var timer: TimerID
-}
-
 /// Elements with stable numbers; the number of a removed one is reused.
 struct Slab<Element> {
     private(set) var elements = ChunkedArray<Element>()

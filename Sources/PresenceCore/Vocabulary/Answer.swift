@@ -196,6 +196,15 @@ public struct Stats: Hashable, Sendable {
     public var subscriptionBytes = 0
     /// The memory of the account names, in bytes.
     public var nameBytes = 0
+    /// The memory of statuses, about, in bytes.
+    public var statusBytes = 0
+    /// That of contacts and requests.
+    public var contactBytes = 0
+    /// That of the labels and push addresses of devices.
+    public var deviceBytes = 0
+    /// The memory of the names of sessions' devices, their addresses, and the names of contacts, in
+    /// bytes.
+    public var textBytes = 0
 
     /// All zero.
     public init() {}

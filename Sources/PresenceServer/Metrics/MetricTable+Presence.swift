@@ -113,6 +113,10 @@ extension MetricTable {
         Metric.Value("names", stats: .nameBytes, top: .gauge(.nameBytes)) {
             $0.host.engine.nameBytes
         },
+        Metric.Value("statuses") { $0.host.engine.statusBytes },
+        Metric.Value("contacts") { $0.host.engine.contactBytes },
+        Metric.Value("devices") { $0.host.engine.deviceBytes },
+        Metric.Value("texts") { $0.host.engine.textBytes },
         Metric.Value("history", top: .gauge(.historyBytes)) { $0.host.historyBytes },
         Metric.Value("outboxes") { $0.sum(\.table.ownOutboxBytes) },
         Metric.Value("outbox_pool", stats: .poolBytesIdle) { $0.sum(\.table.poolBytesIdle) },
