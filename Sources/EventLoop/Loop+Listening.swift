@@ -107,7 +107,7 @@ extension Loop {
 
     /// What the kernel keeps of the output that the client of an accepted connection does not read,
     /// which Linux doubles. By default it grows to 4 MiB.
-    public static let kernelOutputBytes = 1 << 16
+    public static let kernelOutputBytes = 1 << 17
 
     // Accepted sockets inherit these options on Linux: that saves eight calls per connection.
     private func configure(_ fd: CInt) throws(UVError) {
