@@ -35,7 +35,13 @@ const run = (command, args, options) => {
 const without = (command) =>
   spawnSync(command, ["--version"]).status === 0 ? false : `there is no ${command}`;
 
-test("the types are those that tsc emits", { skip: without("tsc") }, () => {
+/** Other versions of tsc emit the same types in other words. */
+const otherTSC = () => {
+  const { stdout } = spawnSync("tsc", ["--version"]);
+  return /^Version 4\.8\./.test(String(stdout)) ? false : "the types are those of tsc 4.8";
+};
+
+test("the types are those that tsc emits", { skip: without("tsc") || otherTSC() }, () => {
   run("tsc", ["-p", ".", "--outDir", join(folder, "types")]);
   const emitted = readdirSync(join(folder, "types")).sort();
   assert.deepEqual(readdirSync(join(root, "types")).sort(), emitted, "run: tsc -p clients/js");
