@@ -143,10 +143,7 @@ extension ConnectionTable {
             }
         }
         // Pending bytes count, too; above the limit for all clients, every outbox counts as full.
-        let socketBytes = slow.count * limits.socketBytes
-        guard bytesBlocked + bytesHeldBack + socketBytes <= limits.bytesInAllMax else {
-            return .full
-        }
+        guard bytesBlocked + bytesHeldBack <= limits.bytesInAllMax else { return .full }
         return slots[slot].output.bytesUnsent < limits.outboxBytesMax ? .accepts : .full
     }
 

@@ -264,7 +264,6 @@ extension ConnectionLimits {
         OutputLimits(
             outboxBytesMax: outboxBytesMax, backlogBytesMax: backlogBytesMax,
             bytesInAllMax: number.share(of: outboxBytesInAllMax),
-            socketBytes: 2 * Loop.kernelOutputBytes,
             progressSeconds: progressSeconds, outboxesPerTurn: outboxesPerTurn,
             flushFraction: flushFraction)
     }
