@@ -16,8 +16,23 @@ class Letter:
         self.number, self.sender, self.to, self.text = number, sender, to, text
         self.id = None
         self.is_taken = False
-        # Taken so long ago that no session may be sent it.
-        self.is_gone = False
+        # Sessions that were there when another took it, and had not been sent it.
+        self.owed = set()
+
+    def is_for(self, session):
+        """Whether a session is still to be sent it."""
+        return not self.is_taken or session in self.owed
+
+    def take(self, session):
+        """A session has taken it as the first. Others that are there are sent it all the same."""
+        self.is_taken = True
+        others = session.account.sessions.values()
+        self.owed = {each for each in others if each.may_get(self)} - {session}
+
+    def give_back(self):
+        """It was not taken after all."""
+        self.is_taken = False
+        self.owed.clear()
 
     def counts(self):
         return len(self.text) + LEAST
@@ -58,8 +73,12 @@ class Session:
     def jid(self):
         return "%s@localhost/%s" % (self.account.name, self.device)
 
+    def may_get(self, letter):
+        """Whether it is sent what it was not sent so far, and not this letter so far."""
+        return not self.is_away and letter in self.account.letters[self.place + 1:]
+
     def note(self, text, sender, id):
-        """It was sent a message: one of the account that is next, unless that was taken."""
+        """It was sent a message: the next one of the account that is for it."""
         letters = self.account.letters
         number = int(text.split(":", 1)[0])
         place = next((at for at, each in enumerate(letters) if each.number == number), None)
@@ -67,9 +86,9 @@ class Session:
         letter = letters[place]
         assert not self.is_away, "%s is away and is sent %s" % (self.jid, letter)
         assert place > self.place, "%s is sent %s again, or late" % (self.jid, letter)
-        left_out = [each for each in letters[self.place + 1:place] if not each.is_taken]
+        left_out = [each for each in letters[self.place + 1:place] if each.is_for(self)]
         assert not left_out, "%s is sent %s before %s" % (self.jid, letter, left_out)
-        assert not letter.is_gone, "%s is sent %s" % (self.jid, letter)
+        assert letter.is_for(self), "%s is sent %s" % (self.jid, letter)
         assert text == letter.text, "%s is sent another text of %s" % (self.jid, letter)
         assert sender == letter.sender, "%s is sent %s from %s" % (self.jid, letter, sender)
         assert letter.id in (None, id), "%s had the id %s, not %s" % (letter, letter.id, id)
@@ -90,7 +109,7 @@ class Session:
         room = WINDOW - sum(each.counts() for each in self.given)
         count = 0
         for letter in self.account.letters[self.place + 1:]:
-            if letter.is_taken:
+            if not letter.is_for(self):
                 continue
             room -= letter.counts()
             if room < 0 and (self.given or count):
@@ -103,7 +122,7 @@ class Session:
         taken, self.given = self.given[:count], self.given[count:]
         new = [letter for letter in taken if not letter.is_taken]
         for letter in new:
-            letter.is_taken = True
+            letter.take(self)
         return new
 
 
@@ -111,6 +130,8 @@ class XMPPSession(Session):
     def __init__(self, service, account, device):
         super().__init__(account, device)
         self.phone = Phone(service, account.name, device)
+        # Until the service has its presence, it is sent nothing that another takes.
+        self.read_all()
 
     def read_all(self, count=0):
         """Reads what it was sent until now, and at least `count` letters more."""
@@ -122,9 +143,10 @@ class XMPPSession(Session):
 
     def show(self, is_away):
         self.phone.send(AWAY if is_away else ONLINE)
-        # What came before the service had heard it may have come.
-        if is_away:
-            self.read_all()
+        # What came before the service had heard it may have come, or comes behind it.
+        if not is_away:
+            self.is_away = False
+        self.read_all()
         self.is_away = is_away
 
     def write(self, letters):

@@ -66,8 +66,6 @@ class Series:
             session.read_all(session.due())
         for account in self.accounts:
             account.writer = None
-            for letter in account.letters:
-                letter.is_gone = letter.is_taken
 
     # Steps
 
@@ -202,7 +200,7 @@ class Series:
             taken - self.taken, new)
         if taken == self.taken:
             for letter in new:
-                letter.is_taken = False
+                letter.give_back()
         self.taken = taken
 
     def stop(self):
