@@ -142,8 +142,11 @@ extension ConnectionTable {
             case .pending: break
             }
         }
-        // Pending bytes count, too; above the limit for all clients, every outbox counts as full.
-        guard bytesBlocked + bytesHeldBack <= limits.bytesInAllMax else { return .full }
+        // Pending bytes count, too; above the limit for all, those of slow clients count as full.
+        let socketBytes = slow.count * limits.socketBytes
+        guard bytesBlocked + bytesHeldBack + socketBytes <= limits.bytesInAllMax else {
+            return .full
+        }
         return slots[slot].output.bytesUnsent < limits.outboxBytesMax ? .accepts : .full
     }
 

@@ -172,6 +172,8 @@ public struct OutputLimits: Sendable {
     public var backlogBytesMax: Int
     /// Bytes in all that may wait for clients that do not read.
     public var bytesInAllMax: Int
+    /// Bytes that the kernel keeps for each of them, which count, too.
+    public var socketBytes: Int
     /// Seconds within which a client that has data to read must have read some of it.
     public var progressSeconds: Int
     /// Outboxes that are written in a turn, if more have something to write.
@@ -181,12 +183,13 @@ public struct OutputLimits: Sendable {
 
     /// These limits.
     public init(
-        outboxBytesMax: Int, backlogBytesMax: Int, bytesInAllMax: Int, progressSeconds: Int,
-        outboxesPerTurn: Int, flushFraction: Int
+        outboxBytesMax: Int, backlogBytesMax: Int, bytesInAllMax: Int, socketBytes: Int,
+        progressSeconds: Int, outboxesPerTurn: Int, flushFraction: Int
     ) {
         self.outboxBytesMax = outboxBytesMax
         self.backlogBytesMax = backlogBytesMax
         self.bytesInAllMax = bytesInAllMax
+        self.socketBytes = socketBytes
         self.progressSeconds = progressSeconds
         self.outboxesPerTurn = outboxesPerTurn
         self.flushFraction = flushFraction

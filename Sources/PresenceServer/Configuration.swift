@@ -128,11 +128,11 @@ public struct ConnectionLimits: Sendable {
     /// Bytes of events that may wait for a client to take them. Beyond, its outbox holds no
     /// events but the set of topics that have changed, and the newest state of each follows
     /// when it has drained. Answers are not counted: there is one at a time.
-    public var outboxBytesMax = 1 << 16
+    public var outboxBytesMax = 1 << 18
     /// Seconds within which a client that has data to read must have read some of it.
     public var progressSeconds = 15
-    /// Bytes in all outboxes of clients that do not read what they are sent; beyond, the outboxes
-    /// of all such clients are treated as full.
+    /// Bytes in all outboxes of clients that do not read what they are sent, and in the kernel for
+    /// them; beyond, the outboxes of all such clients are treated as full.
     public var outboxBytesInAllMax = 512 << 20
     /// Bytes in all that clients may have sent of messages above 64 KiB which are not complete;
     /// beyond, the connections of the network and account with most of them end.

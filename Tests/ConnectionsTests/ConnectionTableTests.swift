@@ -48,8 +48,8 @@ private final class FakeSockets: Sockets {
             sockets,
             OutputLimits(
                 outboxBytesMax: outboxBytesMax, backlogBytesMax: backlogBytesMax,
-                bytesInAllMax: 10_000, progressSeconds: 15, outboxesPerTurn: perTurn,
-                flushFraction: 8),
+                bytesInAllMax: 10_000, socketBytes: 4_000, progressSeconds: 15,
+                outboxesPerTurn: perTurn, flushFraction: 8),
             shares: SharedFrames.Limits(), heard: HeardTable(), variantCount: variantCount,
             at: start)
     }
@@ -154,6 +154,18 @@ private final class FakeSockets: Sockets {
         #expect(table.bytesBlocked == 0)
         writeAll(&table)
         #expect(table.bytesHeldBack == 0)
+    }
+
+    @Test func `counts what the kernel keeps for each slow client`() {
+        var table = table()
+        let slots = (0..<3 as Range<UInt32>).map { serve($0, in: &table) }
+        for (count, slot) in slots.enumerated() {
+            sockets.room[id(UInt32(slot))] = 1
+            table.append(to: slot) { $0 += [1, 2] }
+            writeAll(&table)
+            let room = table.room(of: slot, at: start)
+            #expect(room == (count < 2 ? .accepts : .full))
+        }
     }
 
     @Test func `has a connection that missed an event take none until it has caught up`() {

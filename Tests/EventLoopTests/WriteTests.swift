@@ -29,6 +29,20 @@ import Testing
         loop.close()
     }
 
+    // Linux would keep a few MiB.
+    @Test func `the kernel keeps little of what is not read`() throws {
+        let loop = try Loop()
+        let recorder = Recorder(loop)
+        let client = try Client(port: try loop.listenAnywhere())
+        recorder.run(until: { !recorder.accepted.isEmpty })
+        let id = try #require(recorder.accepted.first)
+        _ = loop.write(id, Self.large)
+        for _ in 0..<100 { recorder.settle() }
+        // Half of it may be in the client's own buffer.
+        #expect(Self.large.count - loop.bytesPending(id) < 8 * Loop.kernelOutputBytes)
+        withExtendedLifetime(client) { loop.close() }
+    }
+
     @Test func `a second write while one is pending is a programmer's error`() async {
         await #expect(processExitsWith: .failure) {
             let loop = try Loop()

@@ -95,11 +95,11 @@ import Testing
         let bytes = [UInt8](repeating: 7, count: 8 << 20)
         world.stopReading(client: id)
         let outcome = bytes.withUnsafeBytes { world.secure.write(world.accepted[0], $0) }
-        guard case .pending(let pending) = outcome else {
+        guard case .pending = outcome else {
             Issue.record("\(outcome)")
             return
         }
-        #expect(world.secure.bytesPending(world.accepted[0]) >= pending)
+        #expect(world.secure.bytesPending(world.accepted[0]) > 0)
         world.startReading(client: id)
         world.run { world.drained == 1 && peer.received.count == bytes.count }
         #expect(peer.received == bytes)

@@ -264,6 +264,7 @@ extension ConnectionLimits {
         OutputLimits(
             outboxBytesMax: outboxBytesMax, backlogBytesMax: backlogBytesMax,
             bytesInAllMax: number.share(of: outboxBytesInAllMax),
+            socketBytes: 2 * Loop.kernelOutputBytes,
             progressSeconds: progressSeconds, outboxesPerTurn: outboxesPerTurn,
             flushFraction: flushFraction)
     }

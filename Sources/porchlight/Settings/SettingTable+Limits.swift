@@ -35,8 +35,8 @@ extension SettingTable {
             .count(
                 "outbox-bytes-in-all-max", \Live.connection.outboxBytesInAllMax,
                 1_048_576...1_099_511_627_776, .bytes,
-                "Bytes pending for all clients, divided among the loops; above, every outbox "
-                    + "counts as full."),
+                "Bytes pending for all clients, with what the kernel may keep for each, divided "
+                    + "among the loops; above, the outboxes of all slow clients count as full."),
             .count(
                 "large-input-bytes-max", \Live.connection.largeInputBytesMax,
                 1_048_576...1_099_511_627_776, .bytes,
