@@ -132,8 +132,9 @@ extension Clients {
         }
     }
 
-    /// Notes what an incomplete message uses. If large ones use too much in all, some are given up.
-    private mutating func watchSize(of slot: Int) {
+    /// Notes what a message uses that is incomplete, or waits for a rate limit. If large ones use
+    /// too much in all, some are given up.
+    mutating func watchSize(of slot: Int) {
         largeInputs.note(slot, of: inputOwner(slot), bytes: bytesBuffered(slot))
         let bytesMax = number.share(of: configuration.connection.largeInputBytesMax)
         while let next = largeInputs.nextToEnd(bytesMax: bytesMax) {

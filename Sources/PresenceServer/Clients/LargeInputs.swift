@@ -6,7 +6,8 @@ import Connections
 // those of the account that has most, and of these the one that has not grown for the longest
 // time. A slow client with one is ended only when all others have one.
 
-/// The large messages of clients that are not complete, by slot, with what they use.
+/// The large messages of clients that are not complete, or that wait for a rate limit, by slot,
+/// with what they use.
 struct LargeInputs {
     /// What a connection may keep of a message and be no matter of this list.
     static let bytesFree = 65_536

@@ -86,7 +86,8 @@ extension ConnectionLoop where Link: ~Copyable {
                 let work = exchange(at: now)
                 if !isInMessage {
                     isLater = true
-                    clients.largeInputs.remove(slot)
+                    // It may have been rejected at once, and wait for a rate limit.
+                    clients.watchSize(of: slot)
                 }
                 clients.charge(slot, byteCount, work, since: outboxBytes, at: now)
             }

@@ -86,11 +86,11 @@ extension MetricTable {
             ) { $0.count(\.violations) },
             Metric(
                 .gauge, "porchlight_large_input_bytes",
-                "Bytes of messages above 64 KiB that are not complete."
+                "Bytes of messages above 64 KiB that are not complete, or wait for a rate limit."
             ) { $0.sum(\.largeInputBytes) },
             Metric(
                 .counter, "porchlight_large_inputs_ended_total",
-                "Connections closed inside a message above 64 KiB: all of those used too much."
+                "Connections closed with such a message: all of them used too much."
             ) { $0.count(\.largeInputsEnded) },
             Metric(
                 .counter, "porchlight_websockets_total", "Connections that became WebSockets."

@@ -40,9 +40,9 @@ extension SettingTable {
             .count(
                 "large-input-bytes-max", \Live.connection.largeInputBytesMax,
                 1_048_576...1_099_511_627_776, .bytes,
-                "Bytes of clients' messages above 64 KiB that are not complete, divided among the "
-                    + "loops; above, a connection of the address and account with most of "
-                    + "them is closed."),
+                "Bytes of clients' messages above 64 KiB that are not complete or wait for a rate "
+                    + "limit, divided among the loops; above, a connection of the address and "
+                    + "account with most of them is closed."),
             .count(
                 "backlog-bytes-max", \Live.connection.backlogBytesMax, 131_072...1_073_741_824,
                 .bytes,

@@ -25,6 +25,12 @@ struct PacedStanzas {
     /// After this number of attempts a request is rejected: about half a minute.
     private static let rejectionsMax = 30
 
+    /// Bytes of the message that waits, which the client has sent.
+    var byteCount: Int {
+        guard case .message(let message, _) = request else { return 0 }
+        return message.body.count + message.parts.extra.count
+    }
+
     /// Notes that a request is above the rate limit. Returns whether it is tried again.
     mutating func keep(_ request: PacedRequest) -> Bool {
         rejectionCount += 1

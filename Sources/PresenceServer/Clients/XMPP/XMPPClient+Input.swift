@@ -99,7 +99,9 @@ extension XMPPClient {
     }
 
     /// Bytes that the client has sent and that were not carried out.
-    var bytesBuffered: Int { webSocket?.bytesBuffered ?? stream.bytesBuffered }
+    var bytesBuffered: Int {
+        (webSocket?.bytesBuffered ?? stream.bytesBuffered) + paced.byteCount
+    }
 
     /// Whether a stanza has begun that is not complete.
     var isInStanza: Bool {

@@ -27,6 +27,8 @@ extension XMPPClient {
         }
         clients.counters.throttled += 1
         retry(afterSeconds: rejection.retryAfterSeconds ?? 1, &clients)
+        // What all clients have sent that was not carried out is bounded.
+        clients.watchSize(of: slot)
         return true
     }
 
@@ -45,6 +47,7 @@ extension XMPPClient {
         case .free, .anonymous, .closing: return
         }
         if let request = paced.takeRequest() {
+            clients.watchSize(of: slot)
             // It has been waited for.
             awaiting = nil
             switch request {
