@@ -66,9 +66,9 @@ public struct PartedDictionary<Key: FixedWidthInteger & Sendable, Value> {
     @inlinable public var keys: [Key] { parts.flatMap(\.keys) }
     /// The values, in no particular order. O(n).
     @inlinable public var values: [Value] { parts.flatMap(\.values) }
-    /// All of it. O(n).
-    @inlinable public var entries: [(key: Key, value: Value)] {
-        parts.flatMap { part in part.map { ($0.key, $0.value) } }
+    /// All of it, in no particular order, without an array of it.
+    @inlinable public var entries: some Sequence<(key: Key, value: Value)> {
+        parts.lazy.flatMap { part in part.lazy.map { (key: $0.key, value: $0.value) } }
     }
     /// The entries of the part that has most of them. O(parts).
     @inlinable public var largestPartCount: Int { parts.reduce(0) { Swift.max($0, $1.count) } }

@@ -1,6 +1,8 @@
 // Messages are discarded by app servers. They leave their boxes at once, so that no session is sent
 // one of them any more; the answer follows when their removal is on disk.
 
+import Containers
+
 extension Engine {
     /// The most messages of a sender that one request discards: the rows of a large transaction.
     static let discardedOfSenderMax = 1_000
@@ -56,9 +58,9 @@ extension Engine {
     ) -> [AccountHandle] {
         guard inboxes.sent(by: sender).count > 0 else { return [] }
         effects.visit(inboxes.parts.all.count)
-        return inboxes.boxes
+        return inboxes.boxes.entries
             .filter { $0.value.messages.contains { $0.sender == sender.index } }
-            .keys.sorted().map { AccountHandle(index: $0) }
+            .map(\.key).sorted().map { AccountHandle(index: $0) }
     }
 
     /// Has messages removed from the store, and the answer sent when that is on disk, with all that

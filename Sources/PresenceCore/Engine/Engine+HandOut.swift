@@ -22,7 +22,7 @@ extension Engine {
 
     /// Messages were turned on again: has sessions that have asked for them sent what waits.
     mutating func fetchForAll(into effects: inout Effects) {
-        for session in Array(readers.keys).sorted() { lookAgain(for: session, into: &effects) }
+        for session in readers.keys.sorted() { lookAgain(for: session, into: &effects) }
     }
 
     /// A session may get other messages than before.

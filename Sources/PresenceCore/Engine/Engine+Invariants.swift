@@ -27,7 +27,7 @@ extension Engine {
         for number in devices.accounts.keys {
             precondition(names.contains(number), "forgotten, and its devices are not")
         }
-        for (session, conflation) in conflations {
+        for (session, conflation) in conflations.entries {
             precondition(sessions[session].phase == .connected, "behind and not shown")
             precondition(links[Int(session)].cursor == .start, "behind and sent events")
             conflation.checkInvariants()
@@ -70,7 +70,7 @@ extension Engine {
         for number in inboxes.boxes.keys {
             precondition(names.contains(number), "forgotten, and messages wait for it")
         }
-        for session in Array(readers.keys) + copyReaders.keys {
+        for session in readers.keys + copyReaders.keys {
             precondition(connectionID(of: session) != nil, "a reader without a connection")
         }
         owed.checkInvariants { readers[$0] != nil && sessions[$0].account == $1 }

@@ -36,11 +36,11 @@ public struct Engine: ~Copyable {
     /// By session.
     var links: [SessionLink] = []
     /// Sessions that others do not see, by account; no entry for none.
-    var hidden: [UInt32: [UInt32]] = [:]
+    var hidden = PartedDictionary<UInt32, [UInt32]>()
     /// How many sessions are those of XMPP clients, which are sent their account's own presence.
     var resourceCount = 0
     /// What sessions have missed that do not keep up; by session.
-    var conflations: [UInt32: Conflation] = [:]
+    var conflations = PartedDictionary<UInt32, Conflation>()
     /// When who sees a publisher last changed, among all numbers; no entry: not since the start.
     var sightChanges = PartedDictionary<UInt32, UInt64>()
     /// Recent ends of devices and of sight, for sessions that have missed them.
@@ -68,11 +68,11 @@ public struct Engine: ~Copyable {
     /// Messages that wait.
     var inboxes = Inboxes()
     /// What sessions have been sent of them; by session, of those that asked for messages.
-    var readers: [UInt32: MessageReader] = [:]
+    var readers = PartedDictionary<UInt32, MessageReader>()
     /// Messages that were taken and that other sessions are still to be sent.
     var owed = OwedMessages()
     /// Sessions that are sent copies of what their accounts send; by session.
-    var copyReaders: [UInt32: CopyReader] = [:]
+    var copyReaders = PartedDictionary<UInt32, CopyReader>()
     /// What strangers have recently sent each account, which they share.
     var strangerPaces = SharedTokenBuckets<HistoryAccount, HistoryAccount>(countMax: 65_536)
     /// Messages that wait for the store.

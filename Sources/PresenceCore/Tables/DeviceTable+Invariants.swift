@@ -8,7 +8,7 @@ extension DeviceTable {
         var deviceCount = 0
         var found = 0
         var bytes = 0
-        for (account, numbers) in accounts {
+        for (account, numbers) in accounts.entries {
             precondition(!numbers.isEmpty, "an account without devices")
             for (number, next) in zip(numbers, numbers.dropFirst()) {
                 precondition(

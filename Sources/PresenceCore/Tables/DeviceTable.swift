@@ -15,7 +15,7 @@ import Containers
 /// order of the calls alone.
 struct DeviceTable: ~Copyable {
     /// The devices of each account, in the order of their names.
-    private(set) var accounts: [UInt32: [UInt32]] = [:]
+    private(set) var accounts = PartedDictionary<UInt32, [UInt32]>()
     private(set) var devices = Slab<Device>()
     /// The names of labels.
     private(set) var names: NameTable

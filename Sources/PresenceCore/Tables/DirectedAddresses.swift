@@ -1,3 +1,5 @@
+import Containers
+
 /// The addresses to which sessions have presented themselves besides their subscribers, and which
 /// are to be sent the end. By session, and only for those that have done so.
 struct DirectedAddresses {
@@ -21,13 +23,15 @@ struct DirectedAddresses {
         var isInherited = false
     }
 
-    private var entries: [UInt32: [Entry]] = [:]
+    private var entries = PartedDictionary<UInt32, [Entry]>()
     /// The sessions that have presented themselves to single subscribers since all subscribers were
     /// last sent the same.
     private var shownOtherwise: Set<UInt32> = []
 
     /// How many addresses each session has that has any.
-    var counts: [UInt32: Int] { entries.mapValues(\.count) }
+    var counts: [(session: UInt32, count: Int)] {
+        entries.entries.map { ($0.key, $0.value.count) }
+    }
 
     var isEmpty: Bool { entries.isEmpty && shownOtherwise.isEmpty }
 

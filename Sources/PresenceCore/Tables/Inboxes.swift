@@ -2,9 +2,9 @@ import Containers
 
 /// The messages that wait, by recipient and by sender. Only accounts with mail use memory.
 struct Inboxes {
-    private(set) var boxes: [UInt32: Inbox] = [:]
+    private(set) var boxes = PartedDictionary<UInt32, Inbox>()
     /// What waits by its sender, with what is reserved; not what the service has sent.
-    private var senders: [UInt32: MessageAmount] = [:]
+    private var senders = PartedDictionary<UInt32, MessageAmount>()
     /// All of it, with what is reserved.
     private(set) var parts = MessageParts()
 
@@ -24,12 +24,13 @@ struct Inboxes {
 
     /// The accounts of which most bytes wait, the greatest first. O(senders).
     func greatestSenders(_ count: Int) -> [(account: UInt32, amount: MessageAmount)] {
-        Self.greatest(count, of: senders.lazy.map { (account: $0.key, amount: $0.value) })
+        Self.greatest(count, of: senders.entries.lazy.map { (account: $0.key, amount: $0.value) })
     }
 
     /// The accounts for which most bytes wait, the greatest first. O(boxes).
     func fullest(_ count: Int) -> [(account: UInt32, amount: MessageAmount)] {
-        Self.greatest(count, of: boxes.lazy.map { (account: $0.key, amount: $0.value.parts.all) })
+        Self.greatest(
+            count, of: boxes.entries.lazy.map { (account: $0.key, amount: $0.value.parts.all) })
     }
 
     private static func greatest(
@@ -124,7 +125,7 @@ struct Inboxes {
                 sums.add(send.amount, of: send.sender, isOfStranger: recipient.isOfStranger)
             }
         }
-        for (account, box) in boxes {
+        for (account, box) in boxes.entries {
             box.checkInvariants(reserved: reserved[account] ?? MessageSums())
             precondition(
                 !box.isEmpty || box.timer != .none, "a box of an account without mail")
@@ -134,7 +135,9 @@ struct Inboxes {
         }
         precondition(reserved.keys.allSatisfy { boxes[$0] != nil }, "a place in no box")
         precondition(sums.parts == parts, "messages miscounted")
-        precondition(sums.senders == senders, "senders miscounted")
+        precondition(
+            sums.senders.count == senders.count
+                && sums.senders.allSatisfy { senders[$0.key] == $0.value }, "senders miscounted")
         precondition(
             boxes.values.reduce(MessageParts()) { $0 + $1.parts } == parts, "boxes miscounted")
     }
