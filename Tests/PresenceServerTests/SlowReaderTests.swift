@@ -20,7 +20,7 @@ import Testing
             }
             let stats = try service.appServer().call("stats")
             #expect((stats["conflated"]?.integer ?? 0) > 100)
-            #expect((stats["outboxBytes"]?.integer ?? .max) < 100_000)
+            #expect((stats["outboxBytes"]?.integer ?? .max) < 300_000)
             _ = try bob.call("logout")
 
             var last: JSON?

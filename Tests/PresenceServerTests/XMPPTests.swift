@@ -311,7 +311,7 @@ import Testing
             try bob.publishLong(count)
             let stats = try service.appServer().call("stats")
             #expect((stats["conflated"]?.integer ?? 0) > 100)
-            #expect((stats["outboxBytes"]?.integer ?? .max) < 100_000)
+            #expect((stats["outboxBytes"]?.integer ?? .max) < 300_000)
             _ = try bob.call("logout")
             let said = try slow.until(" type='unavailable'")
             #expect(said.split(separator: "<presence ").count < count)
