@@ -91,7 +91,7 @@ private struct Spelled: Equatable {
             number(Int(availability.priority), -128...127)
             numbers.append(Int64(availability.show.rawValue))
             text(availability.text, 0...1_024)
-        case .show, .hide, .direct, .probe, .lastSeen, .sees:
+        case .show, .hide, .direct, .probe, .lastSeen, .sees, .setCopies:
             require(false, "a command of another protocol")
         case .send(let account, let request):
             name(account, decoder)

@@ -28,11 +28,13 @@ public struct MessageCopy: Hashable, Sendable {
 }
 
 extension Engine {
-    /// Has the session of a connection be sent copies from now on, or not any more. Nothing
-    /// happens if it has ended.
-    public mutating func setCopies(_ areSent: Bool, to connection: ConnectionID) {
-        guard case .client(let session, _) = caller(of: connection) else { return }
-        copyReaders[session] = areSent ? copyReaders[session] ?? CopyReader() : nil
+    /// Has a session be sent copies from now on, or not any more.
+    mutating func setCopies(
+        _ areSent: Bool, to client: ClientSession, into effects: inout Effects
+    ) {
+        let reader = areSent ? copyReaders[client.session] ?? CopyReader() : nil
+        copyReaders[client.session] = reader
+        effects.answer(client.connection, .done)
     }
 
     /// Whether the session of a connection is sent copies.

@@ -224,10 +224,8 @@ public struct Engine: ~Copyable {
         let connection = request.connection
         let account: AccountHandle, change: Change
         switch request.command {
-        case .logout:
-            return logout(connection, at: now, into: &effects)
-        case .ping:
-            return effects.answer(connection, .pong(time: now.wall))
+        case .logout: return logout(connection, at: now, into: &effects)
+        case .ping: return effects.answer(connection, .pong(time: now.wall))
         case .subscribe(let name, let subscribe):
             account = try subject(name, texts, of: request)
             change = .subscribe(try intern(subscribe, texts))
@@ -270,6 +268,8 @@ public struct Engine: ~Copyable {
             return try self.send(send, from: name, texts, of: request, at: now, into: &effects)
         case .take(let message):
             return take(message, try request.client, at: now, into: &effects)
+        case .setCopies(let areSent):
+            return setCopies(areSent, to: try request.client, into: &effects)
         case .discard(let name, let sender):
             return discard(name, from: sender, texts, for: connection, at: now, into: &effects)
         case .setDevice(let name, let set):

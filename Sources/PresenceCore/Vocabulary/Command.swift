@@ -156,6 +156,8 @@ public enum Command: Hashable, Sendable {
     indirect case send(account: ByteRange?, Send)
     /// Take a message, and all that the session was sent before it.
     case take(MessageID)
+    /// Send the session copies of what other sessions of its account send, or not any more.
+    case setCopies(areSent: Bool)
     /// Forget what waits for an account, or what a sender has left for it, or for all.
     case discard(account: ByteRange?, from: ByteRange?)
     /// Set the labels and the push address of a device.
@@ -186,7 +188,7 @@ extension Command {
         case .relate: .relate
         case .contacts: .contacts
         case .setVisibility: .setVisibility
-        case .setAvailability, .show, .hide, .direct: .setAvailability
+        case .setAvailability, .show, .hide, .direct, .setCopies: .setAvailability
         case .probe, .lastSeen, .sees: .contacts
         case .send: .send
         case .take: .take
@@ -215,7 +217,7 @@ extension Command {
         case .devices(let account): .account(account)
         case .send(let account, _): account.map { .account($0) } ?? .none
         case .logout, .ping, .setAvailability, .show, .hide, .direct, .probe, .lastSeen, .sees,
-            .take, .discard, .query, .subscribers, .sessions, .kick:
+            .take, .setCopies, .discard, .query, .subscribers, .sessions, .kick:
             .none
         }
     }

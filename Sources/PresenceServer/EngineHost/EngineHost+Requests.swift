@@ -73,7 +73,6 @@ extension EngineHost {
                 try host.relay(stanza, at: now)
             }
         case .copy(let message): copy(message)
-        case .copies(let connection, let areSent): engine.setCopies(areSent, to: connection)
         case .invalid(let connection, let method, let rejection):
             memory.noteActivity()
             if connection.isInProcess { counters.requests += 1 }

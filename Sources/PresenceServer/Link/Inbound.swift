@@ -91,8 +91,6 @@ enum InboundItem: Sendable {
     indirect case relay(RelayedStanza)
     /// A message of an XMPP client is stored: other clients are to be sent copies.
     indirect case copy(CopiedMessage)
-    /// An XMPP client is to be sent copies of messages from now on, or not any more.
-    case copies(ConnectionID, areSent: Bool)
     /// A request whose parameters are invalid. It is rejected for that, unless its peer has no
     /// permission: that is reported first.
     indirect case invalid(ConnectionID, MethodName, Rejection)

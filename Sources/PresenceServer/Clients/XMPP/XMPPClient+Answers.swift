@@ -15,6 +15,8 @@ extension XMPPClient {
         case (.bind, .loggedIn(let login)): beginServing(login, &clients)
         case (.relation(let head, let change), .related) where change.isAnswered:
             respond(&clients) { $0.appendResult(head, to: $1) }
+        case (.carbons(let head), .done):
+            respond(&clients) { $0.appendResult(head, to: $1) }
         case (.roster(let head), .contacts(let entries, _, _)):
             sendRoster(entries, head, in: effects, &clients)
         case (.lastSeen(let head), .lastSeen(let time)):
@@ -105,7 +107,7 @@ extension XMPPClient {
         case .relayedMessage where rejection.reason != .rateLimited: break
         case .message, .relay, .relayedMessage, .discovery, .presence, .availability, .hiding,
             .relation, .password,
-            .lastSeen, .roster, .card:
+            .lastSeen, .roster, .card, .carbons:
             if let head = request.head { send(request.error(rejection), head, &clients) }
         }
         guard clients.table.phase(of: slot) != .closing else { return }

@@ -17,6 +17,8 @@ extension XMPPClient {
         case .hide(let farewell):
             paced.presence = nil
             ask(for: .hiding(head, farewell), &clients) { _ in .hide(farewell: farewell) }
+        case .setCarbons(let isOn):
+            ask(for: .carbons(head), &clients) { _ in .setCopies(areSent: isOn) }
         case .probe(let account):
             ask(for: .availability(head), &clients) { .probe($0.add(account)) }
         case .relate(let account, let action):
@@ -119,9 +121,6 @@ extension XMPPClient {
         guard let xmpp = clients.xmpp else { return }
         switch request {
         case .ping:
-            send(&clients) { $0.appendResult(head, to: sender) }
-        case .setCarbons(let isOn):
-            clients.inbound.append(.copies(clients.connectionID(slot), areSent: isOn))
             send(&clients) { $0.appendResult(head, to: sender) }
         case .discoverFeatures(nil):
             let canChangePassword = canChangePassword(clients)

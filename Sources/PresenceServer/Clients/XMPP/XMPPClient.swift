@@ -140,6 +140,8 @@ enum XMPPRequestInProgress {
     case relation(StanzaHead, RelationChange)
     /// A change of the password, which is answered with what its user should know.
     case password(StanzaHead, Password.Remark?)
+    /// That it is sent copies of messages from now on, or not any more (XEP-0280).
+    case carbons(StanzaHead)
     /// Since when a contact is offline.
     case lastSeen(StanzaHead)
     /// What an account has, which is only for clients that see it.
@@ -165,7 +167,7 @@ enum XMPPRequestInProgress {
         case .presence(let head, _), .availability(let head), .hiding(let head, _),
             .relation(let head, _), .password(let head, _), .lastSeen(let head),
             .discovery(let head, _), .roster(let head), .message(let head, _),
-            .card(let head):
+            .card(let head), .carbons(let head):
             head
         case .relay(let head), .relayedMessage(let head): head
         }
