@@ -70,8 +70,11 @@ public struct HTTPLimits: Sendable {
     public var requestSeconds = 10
     /// Seconds in which a client that has something to take must have taken some of it.
     public var progressSeconds = 15
-    /// Seconds for which a connection may be without a request, or with half a header.
-    public var idleSeconds = 30
+    /// Seconds for which a connection may be without a request. Proxies keep theirs for 60 s, and
+    /// one that sends a request while the connection is closed here answers its client with 502.
+    public var idleSeconds = 75
+    /// Seconds from the first byte of a request to the end of its header.
+    public var headSeconds = 30
     /// Seconds of silence after which a feed sends a heartbeat.
     public var feedHeartbeatSeconds = 15
 

@@ -26,6 +26,7 @@ public final class HTTPServer: Sendable {
     private let certificates: HTTPCertificates?
     private let gateway: Gateway
     private let connections: ConnectionLimiter
+    private let idleSeconds: NIOLoopBoundBox<Int>
     private let loop: any EventLoop
 
     /// Starts it, and waits until it listens. The service behind `service` need not be serving yet.
@@ -46,6 +47,7 @@ public final class HTTPServer: Sendable {
             certificates: certificates, isResponsive: configuration.isResponsive)
         let shared = HTTPConnection.Shared(api, on: loop)
         connections = shared.connections
+        idleSeconds = shared.idleSeconds
         let tls = certificates.map { [loop] in
             TLSHandlers($0, api.limits, api.counters, on: loop)
         }
@@ -76,6 +78,12 @@ public final class HTTPServer: Sendable {
     /// Serves new connections over TLS with other certificates; open ones continue.
     public func replaceCertificates(with context: TLSContext) {
         certificates?.replace(with: context)
+    }
+
+    /// Closes connections that have been without a request for this time from now on; an open one
+    /// keeps the deadline that it has until its next request. Thread-safe.
+    public func setIdleSeconds(_ seconds: Int) {
+        loop.execute { [idleSeconds] in idleSeconds.value = seconds }
     }
 
     /// Closes every connection, and waits for the end. Not to be called on an event loop.

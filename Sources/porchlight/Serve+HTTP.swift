@@ -34,6 +34,7 @@ extension ServiceSettings {
         }
         let budget = DescriptorBudget(self)
         settings.limits.connectionsMax = budget.httpConnectionsMax
+        settings.limits.idleSeconds = live.httpIdleSeconds
         settings.limits.feedReadersMax = min(
             budget.feedReadersMax, configuration.feed.readersMax)
         do throws(HTTPStartError) {
@@ -53,5 +54,13 @@ extension ServiceSettings {
     private static func httpPlace(_ text: String) -> HTTPPlace {
         let address = numericAddress(text)
         return HTTPPlace(host: address.host, port: Int(address.port))
+    }
+}
+
+extension HTTPServer {
+    /// Applies what a reload may change. Open connections keep what they have.
+    func apply(_ settings: LiveSettings, _ certificates: TLSContext?) {
+        setIdleSeconds(settings.httpIdleSeconds)
+        if let certificates { replaceCertificates(with: certificates) }
     }
 }

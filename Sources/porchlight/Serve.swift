@@ -79,7 +79,7 @@ struct Serve: ParsableCommand {
                 control.apply(
                     settings.configuration(
                         tls, authenticator, push: senders.offer, furtherMetrics))
-                if let context = tls.http { http?.replaceCertificates(with: context) }
+                http?.apply(settings.live, tls.http)
                 authenticator.replace(with: state.keys)
                 AdjustableLog.setThreshold(settings.live.logLevel)
             }

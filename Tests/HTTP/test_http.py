@@ -3,7 +3,10 @@
 import contextlib
 import gzip
 import json
+import os
+import signal
 import socket
+import tempfile
 import time
 import unittest
 from urllib.parse import quote
@@ -200,6 +203,31 @@ class HTTP(Case):
             while some := stream.recv(65536):
                 got += some
             self.assertEqual(got.count(b"HTTP/1.1 200 OK"), 301)
+
+
+class Idle(Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "porchlight.yml")
+
+    def set(self, seconds):
+        with open(self.path, "w") as file:
+            file.write("http-idle-seconds: %d\n" % seconds)
+
+    def test_a_reload_sets_how_long_idle_connections_are_kept(self):
+        self.set(3600)
+        service = Service("--config", self.path)
+        self.addCleanup(service.close)
+        self.set(5)
+        service.signal(signal.SIGHUP)
+        self.until(lambda: "http-idle-seconds 3600 → 5" in service.log_text())
+        begin = time.monotonic()
+        # Until the service closes it: the timeout is below the default.
+        got = service.raw(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n", timeout=60)
+        taken = time.monotonic() - begin
+        self.assertIn(b"200 OK", got)
+        self.assertTrue(5 <= taken < 60, taken)
 
 
 class Bytes(unittest.TestCase):

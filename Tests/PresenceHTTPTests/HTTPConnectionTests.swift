@@ -246,7 +246,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("", 30), ("G", 30), (request, 30), (request + "G", 30),
+            ("", 75), ("G", 30), (request, 75), (request + "G", 30),
             ("GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", 10),
         ] as [(String, Int64)])
     func `is not waited for after such input`(text: String, seconds: Int64) throws {
@@ -255,6 +255,32 @@ import Testing
         loop.advanceTime(by: .seconds(seconds) - .nanoseconds(1))
         #expect(channel.isActive)
         loop.advanceTime(by: .nanoseconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test func `is waited for as long as is set when its last request ends`() throws {
+        shared.idleSeconds.value = 5
+        let first = try connect()
+        shared.idleSeconds.value = 10
+        loop.advanceTime(by: .seconds(5) - .nanoseconds(1))
+        #expect(first.isActive)
+        try send(Self.request, first)
+        loop.advanceTime(by: .seconds(10) - .nanoseconds(1))
+        #expect(first.isActive)
+        loop.advanceTime(by: .nanoseconds(1))
+        #expect(!first.isActive)
+    }
+
+    @Test func `has 30 s for a header, however long it is waited for`() throws {
+        shared.idleSeconds.value = 3_600
+        let channel = try connect()
+        try send(Self.request + "G", channel)
+        for _ in 0..<29 {
+            loop.advanceTime(by: .seconds(1))
+            try send("E", channel)
+        }
+        #expect(channel.isActive)
+        loop.advanceTime(by: .seconds(1))
         #expect(!channel.isActive)
     }
 

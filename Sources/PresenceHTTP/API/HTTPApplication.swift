@@ -49,11 +49,15 @@ extension HTTPConnection {
         let application: any HTTPApplication
         let connections: ConnectionLimiter
         let loop: TaskLoop
+        /// Seconds for which a connection may be without a request; may change at any time.
+        let idleSeconds: NIOLoopBoundBox<Int>
 
         init(_ application: any HTTPApplication, on loop: any EventLoop) {
             self.application = application
             connections = ConnectionLimiter(application.limits, on: loop)
             self.loop = TaskLoop(loop)
+            idleSeconds = NIOLoopBoundBox.makeBoxSendingValue(
+                application.limits.idleSeconds, eventLoop: loop)
         }
     }
 }

@@ -86,7 +86,7 @@ final class HTTPConnection: ChannelInboundHandler {
                 counters.connectionTimedOut()
                 close()
             })
-        setDeadline(limits.idleSeconds)
+        setDeadline(shared.idleSeconds.value)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -164,7 +164,7 @@ final class HTTPConnection: ChannelInboundHandler {
         case .lingering, .closed: return
         // A stream does not end, so a request after it could not be answered.
         case .streaming: return close()
-        case .waiting where input.isBetweenRequests: setDeadline(limits.idleSeconds)
+        case .waiting where input.isBetweenRequests: setDeadline(limits.headSeconds)
         case .waiting, .receiving, .discarding, .carryingOut, .writing, .finishing: break
         }
         guard input.append(unwrapInboundIn(data)) else { return close() }
@@ -411,7 +411,7 @@ final class HTTPConnection: ChannelInboundHandler {
         guard !closes else { return closeOutput() }
         phase = .waiting
         awaitProgress()
-        setDeadline(limits.idleSeconds)
+        setDeadline(input.isBetweenRequests ? shared.idleSeconds.value : limits.headSeconds)
         advance()
     }
 

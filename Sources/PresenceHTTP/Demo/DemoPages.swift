@@ -30,7 +30,8 @@ final class DemoPages: HTTPApplication {
         limits.connectionsMax = connectionsMax
         limits.bodyBytesMax = 1_024
         limits.lineBytesMax = 4_096
-        (limits.requestSeconds, limits.progressSeconds, limits.idleSeconds) = (60, 60, 60)
+        (limits.requestSeconds, limits.progressSeconds) = (60, 60)
+        (limits.headSeconds, limits.idleSeconds) = (60, 60)
         self.limits = limits
     }
 

@@ -1,6 +1,7 @@
 import CommandSupport
 import Logging
 import PresenceCore
+import PresenceHTTP
 import PresenceServer
 import PresenceStore
 import PresenceTokens
@@ -86,6 +87,7 @@ struct LiveSettings: SettingsPart {
     /// As browsers send them; nil: see `Configuration`.
     var origins: Set<[UInt8]>?
     var areRatesLimited = true
+    var httpIdleSeconds = HTTPLimits().idleSeconds
     /// The least severe level that is logged.
     var logLevel = Logger.Level.notice
 

@@ -14,6 +14,10 @@ extension SettingTable {
                 "http-connections-max", \Startup.httpConnectionsMax, 8...100_000, .things,
                 "Connections of the HTTP API; at most an eighth of the descriptors."),
             .count(
+                "http-idle-seconds", \Live.httpIdleSeconds, 5...3_600, .seconds,
+                "Time that a connection of the HTTP API is kept without a request; longer than a "
+                    + "proxy in front keeps it."),
+            .count(
                 "connections-per-address-max", \Live.admission.connectionsPerAddressMax,
                 1...10_000_000, .things, unset: "unlimited",
                 "Connections from one address, at most three quarters of all; above, 4504."),
