@@ -340,6 +340,7 @@ let package = Package(
                 "CommandSupport", "PresenceClient", "PresenceCore", "PresenceServer",
                 "PresenceWebhooks", "TestSupport", "porchlight", "porchlight-bench",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),
         .testTarget(name: "SourceRulesTests", swiftSettings: common),

@@ -373,7 +373,9 @@ final class PushReader: Sendable {
         guard Self.isPowerOfTwo(count) else { return }
         environment.logger.warning(
             "Web Push failed",
-            metadata: ["host": "\(host.text)", "why": "\(why)", "times": "\(count)"])
+            metadata: [
+                "host": "\(host.text)", "why": "\(why)", "times": .stringConvertible(count),
+            ])
     }
 
     private func note(passedOver counts: [PushRejection: Int]) {
@@ -389,7 +391,7 @@ final class PushReader: Sendable {
         guard (before..<after).contains(where: { Self.isPowerOfTwo($0 + 1) }) else { return }
         environment.logger.warning(
             "Web Push dropped messages",
-            metadata: ["host": "\(host.text)", "times": "\(after)"])
+            metadata: ["host": "\(host.text)", "times": .stringConvertible(after)])
     }
 
     private static func isPowerOfTwo(_ count: Int) -> Bool { count & (count - 1) == 0 }

@@ -83,7 +83,8 @@ final class Driver: LoopHandler {
     func signalReceived(_ signal: CInt) {
         switch signals[signal] {
         case .stop:
-            connections.clients.logger.info("stopping", metadata: ["signal": "\(signal)"])
+            connections.clients.logger.info(
+                "stopping", metadata: ["signal": .stringConvertible(signal)])
             connections.withHost { host, _ in host.beginStopping() }
         case .call(let body):
             body()

@@ -7,9 +7,9 @@ extension Logger {
         _ level: Level, _ message: Message, times: Int, metadata: @autoclosure () -> Metadata
     ) {
         guard times > 0, times & (times - 1) == 0 else { return }
-        log(
-            level: level, message,
-            metadata: metadata().merging(["times": "\(times)"]) { first, _ in first })
+        var values = metadata()
+        values["times"] = .stringConvertible(times)
+        log(level: level, message, metadata: values)
     }
 
     /// Logs a repeated error in the same way.

@@ -96,7 +96,7 @@ public final class Service {
         guard absence > Self.absenceMillisecondsMax else { return .ofExpired }
         logger.warning(
             "the clock is far ahead of the database: expired entries are not removed",
-            metadata: ["hours": "\(absence / 3_600_000)"])
+            metadata: ["hours": .stringConvertible(absence / 3_600_000)])
         return .none
     }
 

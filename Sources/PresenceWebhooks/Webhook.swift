@@ -188,7 +188,9 @@ final class Webhook: Sendable {
         guard failures > 0 else { return }
         environment.logger.notice(
             "webhook delivery succeeded again",
-            metadata: ["webhook": "\(endpoint.name)", "failures": "\(failures)"])
+            metadata: [
+                "webhook": "\(endpoint.name)", "failures": .stringConvertible(failures),
+            ])
     }
 
     private func recordFailure(_ what: String, _ failuresBefore: Int) {
@@ -201,7 +203,8 @@ final class Webhook: Sendable {
         environment.logger.warning(
             "webhook delivery failed; retrying",
             metadata: [
-                "webhook": "\(endpoint.name)", "why": "\(what)", "times": "\(failuresBefore + 1)",
+                "webhook": "\(endpoint.name)", "why": "\(what)",
+                "times": .stringConvertible(failuresBefore + 1),
             ])
     }
 

@@ -34,7 +34,12 @@ struct Serve: ParsableCommand {
             closeInherited()
             try stopWhenInputEnds()
         }
-        try serve()
+        do {
+            try serve()
+        } catch let error as CommandError {
+            AdjustableLog.announce(error: error.description)
+            throw ExitCode.failure
+        }
     }
 
     private func serve() throws {
@@ -44,12 +49,12 @@ struct Serve: ParsableCommand {
         let sources = flags.sources(file)
         let (inForce, files, tickets) = try reject {
             let inForce = try sources.read()
+            AdjustableLog.apply(inForce.settings.live)
             try DescriptorBudget(inForce.settings).check()
             let tickets = try TLSFiles.makeTicketKeys()
             return (inForce, try ServiceFiles(inForce.settings, tickets: tickets), tickets)
         }
         let settings = inForce.settings
-        AdjustableLog.setThreshold(settings.live.logLevel)
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }
         let logger = Logger(label: "porchlight")
         files.keys.warn(logger)
@@ -81,7 +86,7 @@ struct Serve: ParsableCommand {
                         tls, authenticator, push: senders.offer, furtherMetrics))
                 http?.apply(settings.live, tls.http)
                 authenticator.replace(with: state.keys)
-                AdjustableLog.setThreshold(settings.live.logLevel)
+                AdjustableLog.apply(settings.live)
             }
             let signals: [CInt: SignalMeaning] = [
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },

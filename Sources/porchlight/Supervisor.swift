@@ -29,7 +29,7 @@ enum Supervisor {
                 let line = try? NamedThread(name: "last line") {
                     logger.critical(
                         "a loop has ended no turn: the process ends",
-                        metadata: ["loop": "\(loop)", "seconds": "\(seconds)"])
+                        metadata: ["loop": "\(loop)", "seconds": .stringConvertible(seconds)])
                 }
                 _ = line?.join(withinMilliseconds: 1_000)
                 _exit(exitCode)

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import PresenceClient
 import Testing
 
 @testable import porchlight
@@ -88,6 +89,29 @@ private struct Channel: ~Copyable {
         #expect(lines.count == 1)
         #expect(lines.first?.utf8.count == LogOutput.lineBytesMax - 2)
         #expect(lines.first?.allSatisfy { $0 == "é" } == true)
+    }
+
+    @Test func `writes JSON, also of the lines that it has dropped`() throws {
+        let channel = Channel(.pipe)
+        let output = LogOutput(channel.writer)
+        let line = LogLine(
+            milliseconds: 0, level: "notice", label: "porchlight",
+            message: String(repeating: "é\"", count: 5_000), values: [:])
+        output.write(line)
+        #expect(channel.lines().first?.hasPrefix("19") == true)
+        output.format = .json
+        while output.dropped == 0 { output.write(line) }
+        #expect(!channel.takeLines().isCut, "a pipe accepts a line as a whole or not at all")
+        output.write(line)
+        let lines = channel.lines()
+        #expect(lines.count == 2)
+        for text in lines {
+            #expect(text.utf8.count < LogOutput.lineBytesMax)
+            #expect(try JSON(parsing: Array(text.utf8))["level"]?.string != nil)
+        }
+        let notice = try JSON(parsing: Array(try #require(lines.first).utf8))
+        #expect(notice["message"]?.string == "log lines were dropped")
+        #expect(notice["count"]?.integer == Int64(output.dropped))
     }
 
     @Test func `drops lines when its reader has ended`() {

@@ -35,6 +35,13 @@ class Files(Case):
                               capture_output=True, text=True, timeout=60,
                               env=dict(os.environ, **variables))
 
+    def until(self, holds, what):
+        end = time.monotonic() + WAIT
+        while not holds():
+            if time.monotonic() > end:
+                raise Timeout(what)
+            time.sleep(0.01)
+
     def config(self, *flags, **variables):
         done = self.run_command("config", "--json", *flags, **variables)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -217,15 +224,57 @@ class Start(Files):
             self.assertRegex(said, r"Error: The file \S+/%s .*cannot be read" % name)
 
 
+class JSONLog(Files):
+    def lines(self, text):
+        """The lines of the log, each an object with the same first members."""
+        lines = [json.loads(line) for line in text.splitlines()
+                 if not line.startswith("Failed to set thread priority")]
+        for line in lines:
+            self.assertEqual(list(line)[:3], ["time", "level", "message"])
+            self.assertRegex(line["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        return lines
+
+    def test_each_line_is_an_object(self):
+        data = self.folder + "/d\"\\\n\t\x1b\x7f\u2028\u202eé"
+        path = self.file("log-format: json\nlog-level: info\n")
+        s = self.fresh("--config", path, data=data)
+        self.assertRegex(s.ready, r"^ready on \S+")
+        self.assertEqual(s.terminate(), 0)
+        first, *_, last = self.lines(s.log_text())
+        self.assertEqual((first["level"], first["message"]), ("notice", "started"))
+        self.assertEqual((first["data"], first["auth"]), (data, "open"))
+        self.assertEqual((last["level"], last["message"], last["signal"]),
+                         ("info", "stopping", signal.SIGTERM))
+        # Nothing in it controls the terminal that shows it.
+        self.assertFalse(set("\t\x1b\x7f\u2028\u202e") & set(s.log_text()))
+
+    def test_a_reload_changes_the_format(self):
+        path = self.file("log-format: text\n")
+        s = self.fresh("--config", path)
+        before = len(s.log_text())
+        self.file("log-format: json\n")
+        s.signal(signal.SIGHUP)
+        self.until(lambda: "1 changed" in s.log_text()[before:], "no word of SIGHUP")
+        changed, done = self.lines(s.log_text()[before:])
+        self.assertIn("setting changed: log-format text → json", changed["message"])
+        self.assertEqual(done["message"], "settings, keys and certificates read again, 1 changed")
+
+    def test_why_a_start_fails_is_a_line_too(self):
+        s = self.fresh()
+        for code, flags, words in (
+                (1, ["--listen", "127.0.0.1:%d" % s.port], "Cannot listen on"),
+                (64, ["--server-key", self.folder + "/none"], "cannot be read")):
+            with self.subTest(flags=flags):
+                done = self.run_command("serve", "--listen", "127.0.0.1:0", "--data",
+                                        self.folder + "/data", "--log-format", "json", *flags)
+                self.assertEqual((done.returncode, done.stdout), (code, ""), done)
+                line, = self.lines(done.stderr)
+                self.assertEqual(line["level"], "critical")
+                self.assertIn(words, line["message"])
+
+
 class Reload(Files):
     weight = 5
-
-    def until(self, holds, what):
-        end = time.monotonic() + WAIT
-        while not holds():
-            if time.monotonic() > end:
-                raise Timeout(what)
-            time.sleep(0.01)
 
     def reload(self, s):
         """SIGHUP; returns what the log says of it."""

@@ -157,7 +157,7 @@ final class EngineDriver: LoopHandler {
     func signalReceived(_ signal: CInt) {
         switch signals[signal] {
         case .stop:
-            host.logger.info("stopping", metadata: ["signal": "\(signal)"])
+            host.logger.info("stopping", metadata: ["signal": .stringConvertible(signal)])
             // Within a turn, whose output is handed over.
             mailbox.postStop()
         case .call(let body):

@@ -3,15 +3,16 @@
 //
 //     2026-11-21T10:58:01+0000 warning porchlight: webhook not delivered webhook=crm times=3
 //
-// swift-log's own handler puts the values before the message, without quotes, and the module
-// behind them.
+// or it is a JSON object with the same values (`log-format`). swift-log's own handler puts the
+// values before the message, without quotes, and the module behind them.
 
+import CommandSupport
+import EventLoop
 import Foundation
 import Logging
-import PresenceClient
 import Synchronization
 
-/// Writes the log, above a threshold that can be moved at any time.
+/// Writes the log, above a threshold and in a format that can be changed at any time.
 struct AdjustableLog: LogHandler {
     /// Standard error.
     static let output = LogOutput(STDERR_FILENO)
@@ -23,9 +24,22 @@ struct AdjustableLog: LogHandler {
         self.label = label
     }
 
-    /// Sets the threshold for every logger of the process.
-    static func setThreshold(_ level: Logger.Level) {
-        place.store(level.place, ordering: .relaxed)
+    /// Sets the threshold and the format for every logger of the process.
+    static func apply(_ settings: LiveSettings) {
+        place.store(settings.logLevel.place, ordering: .relaxed)
+        output.format = settings.logFormat
+    }
+
+    /// Says why the process ends: as a line of the log, if programs read that.
+    static func announce(error: String) {
+        switch output.format {
+        case .text: note("Error: \(error)")
+        case .json:
+            output.write(
+                LogLine(
+                    milliseconds: Loop.wallMilliseconds(), level: Logger.Level.critical.rawValue,
+                    label: "porchlight", message: error, values: [:]))
+        }
     }
 
     var logLevel: Logger.Level {
@@ -44,46 +58,27 @@ struct AdjustableLog: LogHandler {
         var values = metadata
         values.merge(event.metadata ?? [:]) { $1 }
         if let error = event.error { values["error"] = "\(error)" }
-        let line = LogLine(
-            seconds: time(nil), level: event.level.rawValue, label: label,
-            message: event.message.description, values: values.mapValues(\.description))
-        Self.output.write(line.text)
+        Self.output.write(
+            LogLine(
+                milliseconds: Loop.wallMilliseconds(), level: event.level.rawValue, label: label,
+                message: event.message.description, values: values.mapValues(LogLine.Value.init)))
+    }
+}
+
+extension LogLine.Value {
+    /// Only what is logged as a number or a boolean becomes one. A name may look like a number, and
+    /// a member must not be of another type in the next line.
+    init(_ value: Logger.MetadataValue) {
+        switch value {
+        case .stringConvertible(let value as Bool): self = .isTrue(value)
+        case .stringConvertible(let value as any BinaryInteger): self = .number("\(value)")
+        case .stringConvertible(let value as Double) where value.isFinite:
+            self = .number("\(value)")
+        default: self = .text(value.description)
+        }
     }
 }
 
 extension Logger.Level {
     fileprivate var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
-}
-
-/// One line of the log.
-struct LogLine {
-    /// Since 1970.
-    let seconds: Int
-    let level: String
-    let label: String
-    let message: String
-    let values: [String: String]
-
-    var text: String {
-        let pairs = values.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted($0.value))" }
-        return "\(Self.timestamp(seconds)) \(level) \(label): \(visible(message))"
-            + pairs.joined()
-    }
-
-    /// A value in quotes if it is not one word. Controls are escaped: a value may be a client's.
-    private static func quoted(_ value: String) -> String {
-        let shown = visible(value)
-        let isWord = !shown.isEmpty && !shown.contains { $0 == " " || $0 == "\"" || $0 == "=" }
-        return isWord ? shown : "\"\(shown.replacing("\"", with: "\\\""))\""
-    }
-
-    private static func timestamp(_ seconds: Int) -> String {
-        var moment = time_t(seconds)
-        var parts = unsafe tm()
-        var buffer = [CChar](repeating: 0, count: 32)
-        let count =
-            unsafe localtime_r(&moment, &parts) == nil
-            ? 0 : unsafe strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%S%z", &parts)
-        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
 }

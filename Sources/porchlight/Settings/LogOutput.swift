@@ -30,6 +30,7 @@ final class LogOutput: Sendable {
 
     private let output: NonblockingOutput
     private let state = Mutex(State())
+    private let isJSON = Atomic(false)
 
     init(_ descriptor: CInt) {
         output = NonblockingOutput(descriptor)
@@ -38,10 +39,27 @@ final class LogOutput: Sendable {
     /// Lines that were dropped since the start.
     var dropped: Int { state.withLock { $0.dropped } }
 
+    /// How lines are written. Any thread.
+    var format: LogFormat {
+        get { isJSON.load(ordering: .relaxed) ? .json : .text }
+        set { isJSON.store(newValue == .json, ordering: .relaxed) }
+    }
+
     /// Writes a line, which gets its line feed here. Any thread.
-    func write(_ line: String) {
-        var bytes = Self.cut(line)
-        bytes.append(UInt8(ascii: "\n"))
+    func write(_ line: LogLine) { write(bytes(of: line)) }
+
+    /// Writes a line, which gets its line feed here. Any thread.
+    func write(_ line: String) { write(Self.cut(line)) }
+
+    private func bytes(of line: LogLine) -> [UInt8] {
+        switch format {
+        case .text: Self.cut(line.text)
+        case .json: line.json(bytesMax: Self.lineBytesMax - 1)
+        }
+    }
+
+    private func write(_ line: [UInt8]) {
+        let bytes = line + [UInt8(ascii: "\n")]
         let isWriter = state.withLock { state in
             guard state.waiting.count < Self.linesWaitingMax else {
                 state.dropped += 1
@@ -78,18 +96,18 @@ final class LogOutput: Sendable {
 
     private func put(_ line: [UInt8]) {
         let missing = state.withLock { $0.dropped - $0.reported }
-        if missing > 0, putAtOnce(Self.notice(missing)) {
+        if missing > 0, putAtOnce(notice(missing)) {
             state.withLock { $0.reported += missing }
         }
         guard !putAtOnce(line) else { return }
         state.withLock { $0.dropped += 1 }
     }
 
-    private static func notice(_ missing: Int) -> [UInt8] {
+    private func notice(_ missing: Int) -> [UInt8] {
         let line = LogLine(
-            seconds: time(nil), level: "warning", label: "porchlight",
-            message: "log lines were dropped", values: ["count": "\(missing)"])
-        return Array((line.text + "\n").utf8)
+            milliseconds: Loop.wallMilliseconds(), level: "warning", label: "porchlight",
+            message: "log lines were dropped", values: ["count": .number("\(missing)")])
+        return bytes(of: line) + [UInt8(ascii: "\n")]
     }
 
     /// Whether the descriptor has accepted the whole line. One call of the system per line, so that

@@ -90,6 +90,7 @@ struct LiveSettings: SettingsPart {
     var httpIdleSeconds = HTTPLimits().idleSeconds
     /// The least severe level that is logged.
     var logLevel = Logger.Level.notice
+    var logFormat = LogFormat.text
 
     /// A short path for the table.
     var limits: Limits {

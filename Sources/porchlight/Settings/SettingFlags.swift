@@ -57,6 +57,7 @@ private struct ServiceFlags: ParsableArguments {
     @Option(help: .of("loops")) var loops: String?
     @Option(help: .of("rate-limits")) var rateLimits: String?
     @Option(help: .of("log-level")) var logLevel: String?
+    @Option(help: .of("log-format")) var logFormat: String?
 }
 
 private struct AccessFlags: ParsableArguments {
@@ -135,9 +136,7 @@ func reject<T>(_ body: () throws -> T) throws -> T {
     do {
         return try body()
     } catch let rejection as SettingsError {
-        for message in rejection.messages {
-            note("Error: \(message)")
-        }
+        rejection.messages.forEach(AdjustableLog.announce(error:))
         throw ExitCode.validationFailure
     }
 }

@@ -115,6 +115,9 @@ enum SettingTable {
                 "When a change is durable. full: it survives a power loss; relaxed: a crash."),
             .choice(
                 "log-level", \Live.logLevel, "The lowest level that is logged on standard error."),
+            .choice(
+                "log-format", \Live.logFormat,
+                "The lines of the log. text: for people; json: one JSON object each."),
         ])
 
     private static let presence = SettingGroup(
