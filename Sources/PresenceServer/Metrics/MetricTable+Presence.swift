@@ -37,6 +37,9 @@ extension MetricTable {
             $0.host.engine.accounts
         },
         Metric(
+            .gauge, "porchlight_accounts_max", "Known accounts at which new ones are rejected."
+        ) { $0.host.configuration.engine.limits.accountsMax },
+        Metric(
             .gauge, "porchlight_accounts_online", "Accounts with at least one session.",
             stats: .accountsOnline, top: .gauge(.accountsOnline)
         ) { $0.host.engine.accountsOnline },
