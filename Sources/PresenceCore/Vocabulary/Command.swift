@@ -188,8 +188,9 @@ extension Command {
         case .relate: .relate
         case .contacts: .contacts
         case .setVisibility: .setVisibility
-        case .setAvailability, .show, .hide, .direct, .setCopies: .setAvailability
-        case .probe, .lastSeen, .sees: .contacts
+        case .setAvailability, .show, .hide, .direct: .setAvailability
+        // Takes no room: it is not rejected while memory or the store is short.
+        case .probe, .lastSeen, .sees, .setCopies: .contacts
         case .send: .send
         case .take: .take
         case .discard: .discard
