@@ -134,8 +134,9 @@ public struct ConnectionLimits: Sendable {
     /// Bytes in all outboxes of clients that do not read what they are sent, and in the kernel for
     /// them; beyond, the outboxes of all such clients are treated as full.
     public var outboxBytesInAllMax = 512 << 20
-    /// Bytes in all that clients may have sent of messages above 64 KiB which are not complete;
-    /// beyond, the connections of the network and account with most of them end.
+    /// Bytes in all that clients may have sent of messages above 64 KiB which are not complete, or
+    /// wait for a rate limit; beyond, the connections of the network and account with most of them
+    /// end.
     public var largeInputBytesMax = 64 << 20
     /// Bytes in the outbox of a client that has not taken what it was sent, answers and
     /// expiries included; one that has more is closed.

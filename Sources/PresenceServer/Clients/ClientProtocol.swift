@@ -80,7 +80,7 @@ enum ClientProtocol {
         switch self {
         case .none: break
         case .native: self = .undecided
-        case .xmpp(let client): client.awaiting = nil
+        case .xmpp(let client): client.dropWhatWaits()
         }
     }
 

@@ -135,6 +135,7 @@ extension Clients {
     /// Notes what a message uses that is incomplete, or waits for a rate limit. If large ones use
     /// too much in all, some are given up.
     mutating func watchSize(of slot: Int) {
+        guard table.phase(of: slot).isOpen else { return largeInputs.remove(slot) }
         largeInputs.note(slot, of: inputOwner(slot), bytes: bytesBuffered(slot))
         let bytesMax = number.share(of: configuration.connection.largeInputBytesMax)
         while let next = largeInputs.nextToEnd(bytesMax: bytesMax) {
@@ -142,6 +143,13 @@ extension Clients {
             largeInputs.remove(next)
             close(next, .overloaded)
         }
+    }
+
+    /// A message is complete, and carried out or kept because of a rate limit.
+    mutating func messageEnded(of slot: Int) {
+        // Nearly always there is no large one, and nothing of this client waits.
+        guard largeInputs.count > 0 || bytesBuffered(slot) > LargeInputs.bytesFree else { return }
+        watchSize(of: slot)
     }
 
     private func inputOwner(_ slot: Int) -> LargeInputs.Owner {

@@ -86,8 +86,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 let work = exchange(at: now)
                 if !isInMessage {
                     isLater = true
-                    // It may have been rejected at once, and wait for a rate limit.
-                    clients.watchSize(of: slot)
+                    clients.messageEnded(of: slot)
                 }
                 clients.charge(slot, byteCount, work, since: outboxBytes, at: now)
             }

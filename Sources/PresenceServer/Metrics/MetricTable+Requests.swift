@@ -90,7 +90,7 @@ extension MetricTable {
             ) { $0.sum(\.largeInputBytes) },
             Metric(
                 .counter, "porchlight_large_inputs_ended_total",
-                "Connections closed with such a message: all of them used too much."
+                "Connections closed because messages above 64 KiB used too much in all."
             ) { $0.count(\.largeInputsEnded) },
             Metric(
                 .counter, "porchlight_websockets_total", "Connections that became WebSockets."

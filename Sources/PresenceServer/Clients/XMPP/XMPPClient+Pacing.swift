@@ -32,6 +32,12 @@ extension XMPPClient {
         return true
     }
 
+    /// Nothing is read any more: what waits is not carried out.
+    func dropWhatWaits() {
+        awaiting = nil
+        paced = PacedStanzas()
+    }
+
     private func retry(afterSeconds seconds: Int, _ clients: inout Clients) {
         let time = clients.now().mono.advanced(bySeconds: seconds)
         paced.retryTime = time
