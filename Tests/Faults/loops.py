@@ -50,6 +50,14 @@ def answers(client, wait=1.0):
         return False
 
 
+def read_to(client, seen, value, count, wait=10.0):
+    """Reads until so many events with a value have come, and adds all to what it has seen."""
+    end = time.monotonic() + wait
+    while sum(event["value"] == value for event in seen[-count * 20:]) < count:
+        require(time.monotonic() < end, "%s is not sent value %d", client.account, value)
+        seen += client.drain(0)
+
+
 @case("a connection loop is stalled: others are served, and its clients are right after it",
       quick=True)
 def loop_stalled():
@@ -80,7 +88,7 @@ def loop_stalled():
                 # They read on, before an outbox is full.
                 if value % 20 == 0:
                     for client in others:
-                        seen[client] += client.drain(0)
+                        read_to(client, seen[client], value, len(lively))
             more = service.memory_kibibytes() - before
             require(slowest < 3, "a publish took %.1f s", slowest)
             # 1,600 events of 2 KB to three connections would be 10 MB and more.
