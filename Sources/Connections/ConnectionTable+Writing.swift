@@ -8,7 +8,8 @@
 // the limit of a slow client is:
 //
 //     outboxBytesMax + one answer            in the outbox, and expiries up to backlogBytesMax
-//   + as much                                handed to the kernel and not yet taken
+//   + as much                                being written, not yet taken by the kernel
+//   + 2 * `Loop.kernelOutputBytes`           in the kernel, which doubles what it is asked for
 //   + 4 bytes a subscription                 topics that have changed, in the engine
 //   + one frame and one read of the loop     of its own that it has sent ahead
 //
