@@ -60,12 +60,8 @@ extension Loop {
 
     private static let memoryQueue = DispatchQueue(label: "porchlight.memory")
 
-    /// The memory available to the process: the limit of its control group, or that of the machine.
-    public static var memoryBytesAvailable: UInt64 {
-        let constrained = uv_get_constrained_memory()
-        let total = uv_get_total_memory()
-        return constrained == 0 ? total : min(constrained, total)
-    }
+    /// The limit on the memory of the process; costs what `MemoryLimit.current` does.
+    public var memoryLimit: MemoryLimit { .current() }
 }
 
 /// The memory of the process at one time.

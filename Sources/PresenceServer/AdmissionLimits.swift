@@ -1,4 +1,4 @@
-import EventLoop
+public import EventLoop
 public import PresenceCore
 
 /// Rate limits, and limits on connections. `nil` disables one.
@@ -38,6 +38,8 @@ public struct AdmissionLimits: Sendable {
     /// Bytes of the cards of all accounts; beyond, none can be set.
     public var cardBytesInAllMax = 256 << 20
     /// Bytes that the process may have in memory; beyond, logins and subscriptions are rejected.
+    /// Nil: what `memoryBytesMax(within:)` says of the limit that the machine or a control group
+    /// sets at the time.
     public var memoryBytesMax: UInt64?
 
     /// The defaults.
@@ -54,10 +56,20 @@ public struct AdmissionLimits: Sendable {
     /// With fewer descriptors the service does not start.
     public static let descriptorsMin = 256
 
+    /// The per cent of the limit on its memory that the process uses before it rejects what needs
+    /// more. The rest is for what the kernel keeps for it, and for what it has begun.
+    public static let memoryPercent: UInt64 = 80
+
+    /// Bytes that the process may have in memory within such a limit.
+    public func memoryBytesMax(within limit: MemoryLimit) -> UInt64 {
+        if let memoryBytesMax { return memoryBytesMax }
+        let (whole, rest) = limit.bytes.quotientAndRemainder(dividingBy: 100)
+        return whole * Self.memoryPercent + rest * Self.memoryPercent / 100
+    }
+
     /// Sets what depends on the machine, where the settings do not. `descriptorsElsewhere` must
     /// leave room for connections.
-    mutating func fillIn(memoryBytes: UInt64, descriptorsMax: Int) {
-        if memoryBytesMax == nil { memoryBytesMax = memoryBytes / 10 * 8 }
+    mutating func fillIn(descriptorsMax: Int) {
         let others = descriptorsReserved + descriptorsElsewhere
         connectionsMax = min(connectionsMax, max(1, descriptorsMax - others))
         // The rest is left to other addresses.
@@ -68,8 +80,7 @@ public struct AdmissionLimits: Sendable {
 
     /// Sets what depends on this machine, where the settings do not.
     mutating func fillInFromMachine() {
-        fillIn(
-            memoryBytes: Loop.memoryBytesAvailable, descriptorsMax: Descriptors.raiseMax())
+        fillIn(descriptorsMax: Descriptors.raiseMax())
     }
 
     /// The limits that remain when rate limits are disabled.

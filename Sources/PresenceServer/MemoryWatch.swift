@@ -11,6 +11,8 @@ struct MemoryWatch {
     static let measuringMilliseconds: UInt64 = 200
     /// The interval of looks at the memory in use, while there are requests that take some.
     static let lookMilliseconds: UInt64 = 50
+    /// The interval at which the limit on memory is read again, while there are such requests.
+    static let limitMilliseconds: UInt64 = 60_000
     /// The least that is worth a walk through all heaps.
     static let worthBytes: UInt64 = 16 << 20
 

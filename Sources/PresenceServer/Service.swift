@@ -50,6 +50,7 @@ public final class Service {
         } catch {
             throw .store(error)
         }
+        try Self.checkMemory(for: store)
         let loops: ServiceLoops
         do throws(UVError) {
             loops = try ServiceLoops(connectionLoops: configuration.loopCount)
@@ -83,6 +84,20 @@ public final class Service {
             loops.close()
             throw .store(error)
         }
+    }
+
+    /// Rejects a database that does not fit into the limit of the control group: the kernel would
+    /// end the process while it is read, at each start again.
+    private static func checkMemory(for store: Store) throws(ServiceError) {
+        let limit = MemoryLimit.current()
+        guard case .group = limit.source else { return }
+        let counts: [KeptTable: Int]
+        do throws(StoreFileError) {
+            counts = try store.rowCounts()
+        } catch {
+            throw .store(error)
+        }
+        try MemoryNeed(counts).check(limit)
     }
 
     /// How far the wall clock may be ahead of the last write to the database before it is not
@@ -208,6 +223,8 @@ public enum ServiceError: Error, CustomStringConvertible {
     case store(StoreFileError)
     case address(String, UVError, setting: String)
     case system(UVError)
+    /// The memory that the database needs is above the limit of the control group.
+    case memory(neededBytes: UInt64, limitBytes: UInt64)
     case storeWrite(StoreError)
     case lostWrites(Int)
     case ended
@@ -221,6 +238,9 @@ public enum ServiceError: Error, CustomStringConvertible {
                 + "\(setting)."
         case .system(let error):
             "A system call failed (\(error)); check the limits of the process."
+        case .memory(let needed, let limit):
+            "Cannot start: the database needs about \(needed) bytes of memory; the limit of the "
+                + "group is \(limit). Raise that limit."
         case .storeWrite(let error):
             "The database cannot be written (\(error)); the service did not start."
         case .lostWrites(let count):

@@ -88,6 +88,8 @@ extension SecureLoop: Transport {
 protocol ProcessResources: ThreadClock {
     /// Resident memory, in bytes.
     var memoryBytes: UInt64 { get }
+    /// The limit on the memory of the process, read anew.
+    var memoryLimit: MemoryLimit { get }
     /// CPU time.
     var processorMicroseconds: UInt64 { get }
     /// The result of the last `measureMemory`; nil before the first.

@@ -111,7 +111,7 @@ public final class Store: Sendable {
         }
     }
 
-    private func opened() -> (DatabaseQueue, StoreFiles, numbersReserved: Int64) {
+    func opened() -> (DatabaseQueue, StoreFiles, numbersReserved: Int64) {
         let (queue, files, reserved) = phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("load after start") }
             return writer.withLock { ($0.queue, $0.files, $0.numbersReserved) }

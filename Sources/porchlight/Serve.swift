@@ -51,6 +51,7 @@ struct Serve: ParsableCommand {
             let inForce = try sources.read()
             AdjustableLog.apply(inForce.settings.live)
             try DescriptorBudget(inForce.settings).check()
+            try MemoryLimit.current().check()
             let tickets = try TLSFiles.makeTicketKeys()
             return (inForce, try ServiceFiles(inForce.settings, tickets: tickets), tickets)
         }

@@ -42,10 +42,12 @@ import Testing
     @Test func `that is taken again counts at the next look`() {
         let process = Process()
         var memory = MemoryReturn()
+        var limits = AdmissionLimits()
+        limits.memoryBytesMax = 64 << 20
         var now = Mono(milliseconds: 10_000)
         func isAbove() -> Bool {
             now = now.advanced(byMilliseconds: MemoryWatch.lookMilliseconds)
-            return memory.isAbove(64 << 20, process, at: now)
+            return memory.isShort(limits, process, at: now)
         }
         // What a service has that has just started, and what a crowd leaves.
         process.allocatedBytes = 25 << 20
@@ -61,12 +63,40 @@ import Testing
         #expect(!isAbove())
         #expect(isAbove())
     }
+
+    @Test func `is short above most of the limit on the process, which may change`() {
+        let process = Process()
+        var memory = MemoryReturn()
+        let begun = Mono(milliseconds: 10_000)
+        func isShort(afterSeconds seconds: UInt64) -> Bool {
+            memory.isShort(AdmissionLimits(), process, at: begun.advanced(bySeconds: Int(seconds)))
+        }
+        process.memoryBytes = 107_374_182
+        process.limitBytes = 128 << 20
+        #expect(!isShort(afterSeconds: 0))
+        process.memoryBytes = 107_374_183
+        #expect(isShort(afterSeconds: 1))
+        // Read again after a minute, or when the settings are.
+        process.limitBytes = 129 << 20
+        #expect(isShort(afterSeconds: 59))
+        #expect(!isShort(afterSeconds: 60))
+        process.limitBytes = 128 << 20
+        #expect(!isShort(afterSeconds: 61))
+        memory.forgetLimit()
+        #expect(isShort(afterSeconds: 62))
+        var limits = AdmissionLimits()
+        limits.memoryBytesMax = 1 << 30
+        let isShortOfSetting = memory.isShort(limits, process, at: begun.advanced(bySeconds: 63))
+        #expect(!isShortOfSetting)
+    }
 }
 
 /// A process of which the measurements are at once there.
 private final class Process: ProcessResources {
     var memoryBytes: UInt64 = 0
     var allocatedBytes: UInt64 = 0
+    var limitBytes: UInt64 = 1 << 40
+    var memoryLimit: MemoryLimit { MemoryLimit(bytes: limitBytes, source: .machine) }
     var processorMicroseconds: UInt64 { 0 }
     private(set) var measuredMemory: MeasuredMemory?
 

@@ -37,6 +37,7 @@ final class SimulatedNetwork: Transport, ProcessResources {
     var wallMilliseconds: Int64 = 1_763_700_000_000
     var monotonicNanoseconds: UInt64 { monotonicMilliseconds * 1_000_000 }
     var memoryBytes: UInt64 { 0 }
+    var memoryLimit: MemoryLimit { MemoryLimit(bytes: 1 << 30, source: .machine) }
     var measuredMemory: MeasuredMemory? { nil }
     func measureMemory() {}
     func returnFreeMemory() {}

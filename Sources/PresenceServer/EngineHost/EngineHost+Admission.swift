@@ -47,9 +47,7 @@ extension EngineHost {
 
     /// Rejects what takes memory while there is too little.
     mutating func checkMemory(at now: Moment) throws(Rejection) {
-        guard let max = configuration.admission.memoryBytesMax,
-            memory.isAbove(max, resources, at: now.mono)
-        else { return }
+        guard memory.isShort(configuration.admission, resources, at: now.mono) else { return }
         counters.rejectedForMemory += 1
         throw transientRejection(.overloaded)
     }

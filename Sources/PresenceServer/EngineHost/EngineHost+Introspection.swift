@@ -147,7 +147,7 @@ extension EngineHost {
     private func measure(_ reports: [LoopReport], at now: Moment) -> Measurements {
         Measurements(
             loops: reports.map(\.measured), host: measureHost(at: now),
-            process: ProcessMeasurements(resources))
+            process: ProcessMeasurements(resources, configuration.admission))
     }
 
     private func measureHost(at now: Moment) -> HostMeasurements {

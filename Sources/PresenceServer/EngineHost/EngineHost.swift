@@ -145,6 +145,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     mutating func apply(_ new: Configuration, at now: Moment) {
         configuration = new
         configuration.checkRelations()
+        memory.forgetLimit()
         engine.apply(configuration.engine, into: &output.shared.effects)
         output.appendToAll(.configure(configuration))
         sort(at: now)

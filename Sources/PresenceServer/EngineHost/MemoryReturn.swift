@@ -16,6 +16,8 @@ struct MemoryReturn {
     /// The memory in use when it was last looked at, and when it is looked at next.
     private var bytes: UInt64 = 0
     private var bytesDue = Mono(milliseconds: 0)
+    /// The limit on the memory of the process, and when it is read again; nil: not read.
+    private var limit: (bytes: MemoryLimit, due: Mono)?
     /// How many times free memory was returned.
     private(set) var returnCount = 0
 
@@ -76,9 +78,27 @@ struct MemoryReturn {
         }
     }
 
-    /// Whether more than `max` bytes are in use. Looked up twenty times a second at most: three
-    /// system calls.
-    mutating func isAbove(_ max: UInt64, _ resources: some ProcessResources, at now: Mono) -> Bool {
+    /// Has the limit on memory read again at the next look.
+    mutating func forgetLimit() { limit = nil }
+
+    /// Bytes above which memory is short. The limit that the machine or a control group sets is
+    /// read once a minute at most: that of a container may change.
+    private mutating func bytesMax(
+        _ limits: AdmissionLimits, _ resources: some ProcessResources, at now: Mono
+    ) -> UInt64 {
+        if let max = limits.memoryBytesMax { return max }
+        if let limit, now < limit.due { return limits.memoryBytesMax(within: limit.bytes) }
+        let bytes = resources.memoryLimit
+        limit = (bytes, now.advanced(byMilliseconds: MemoryWatch.limitMilliseconds))
+        return limits.memoryBytesMax(within: bytes)
+    }
+
+    /// Whether more memory is in use than the limits allow. Looked up twenty times a second at
+    /// most: three system calls.
+    mutating func isShort(
+        _ limits: AdmissionLimits, _ resources: some ProcessResources, at now: Mono
+    ) -> Bool {
+        let max = bytesMax(limits, resources, at: now)
         if now >= bytesDue {
             let resident = resources.memoryBytes
             bytes = watch.used(resident: resident, resources.measuredMemory)

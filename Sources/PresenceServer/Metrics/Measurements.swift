@@ -95,13 +95,16 @@ struct FeedMeasurements: Sendable {
 struct ProcessMeasurements: Sendable {
     /// Resident memory.
     var memoryBytes = 0
+    /// Memory above which what needs more is rejected.
+    var memoryBytesMax = 0
     var processorMicroseconds = 0
 
     /// All zero.
     init() {}
 
-    init(_ resources: some ProcessResources) {
+    init(_ resources: some ProcessResources, _ limits: AdmissionLimits) {
         memoryBytes = Int(clamping: resources.memoryBytes)
+        memoryBytesMax = Int(clamping: limits.memoryBytesMax(within: resources.memoryLimit))
         processorMicroseconds = Int(clamping: resources.processorMicroseconds)
     }
 }

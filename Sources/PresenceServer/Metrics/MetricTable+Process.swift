@@ -49,6 +49,10 @@ extension MetricTable {
             top: .gauge(.memoryBytes)
         ) { $0.process.memoryBytes },
         Metric(
+            .gauge, "porchlight_memory_limit_bytes",
+            "Memory above which logins and subscriptions are rejected: memory-bytes-max."
+        ) { $0.process.memoryBytesMax },
+        Metric(
             .counter, "porchlight_memory_returns_total",
             "Times that free memory was returned to the kernel."
         ) { $0.count(\.memoryReturns) },

@@ -48,13 +48,19 @@ extension SettingsInForce {
     /// One line per setting, for people.
     fileprivate var table: String {
         let rows = SettingTable.all.map { setting in
-            (setting.name, visible(setting.text(of: value(of: setting))), origin(of: setting).text)
+            (setting.name, visible(shown(setting)), origin(of: setting).text)
         }
         let nameWidth = rows.map(\.0.count).max() ?? 0
         let valueWidth = min(32, rows.map(\.1.count).max() ?? 0)
         return rows.map { name, value, origin in
             name.filled(nameWidth) + "  " + value.filled(valueWidth) + "  " + origin
         }.joined(separator: "\n")
+    }
+
+    private func shown(_ setting: Setting) -> String {
+        let value = value(of: setting)
+        let meaning = value == nil ? setting.unsetMeaning() : ""
+        return setting.text(of: value) + (meaning.isEmpty ? "" : " (\(meaning))")
     }
 
     /// An object with one object per setting, for programs.

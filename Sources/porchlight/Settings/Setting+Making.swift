@@ -41,6 +41,13 @@ extension Setting {
             content: { .some($0.number.map { Number($0) }) })
     }
 
+    /// The same, with what its word for nothing stands for.
+    func whenUnset(_ meaning: @escaping @Sendable () -> String) -> Setting {
+        var setting = self
+        setting.unsetMeaning = meaning
+        return setting
+    }
+
     /// One of some words.
     static func choice<
         Part: SettingsPart, Word: RawRepresentable<String> & CaseIterable & SendableMetatype

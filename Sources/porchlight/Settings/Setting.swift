@@ -17,6 +17,9 @@ struct Setting: Sendable {
     /// The word for nothing, for a setting whose default is nothing: it can be written wherever a
     /// value can. Empty for all others.
     var unset = ""
+    /// What nothing stands for on this machine at the moment, for people; empty if it stands for
+    /// nothing else.
+    var unsetMeaning: @Sendable () -> String = { "" }
     /// When a change in the settings file takes effect: that of the part of the settings it is in.
     let takesEffect: TakesEffect
     /// Whether its value is hidden.

@@ -1,5 +1,6 @@
 // The limits: of connections and memory, and those of the protocol, which `login` announces.
 
+import EventLoop
 import PresenceCore
 import PresenceServer
 
@@ -55,7 +56,8 @@ extension SettingTable {
                 "memory-bytes-max", \Live.admission.memoryBytesMax, 67_108_864...17_592_186_044_416,
                 .bytes, unset: "auto",
                 "Memory of the process; above, logins and subscriptions get error 503. auto: 80 % "
-                    + "of the machine's."),
+                    + "of the least limit of its control groups, or of the machine's memory."
+            ).whenUnset { MemoryLimit.current().automaticMax },
             .count(
                 "store-pending-max", \Live.admission.storePendingMax, 1_000...10_000_000, .things,
                 "Writes pending for the disk; above, requests that must be stored get error 503."),
