@@ -64,6 +64,13 @@ let package = Package(
                 .unsafeFlags(["-Werror", "-O2"], .when(configuration: .debug)),
             ],
             linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(
+            name: "CSQLite",
+            cSettings: [
+                .unsafeFlags(["-Wall", "-Wextra"]),
+                .unsafeFlags(["-Werror"], .when(configuration: .debug)),
+            ],
+            linkerSettings: [.linkedLibrary("sqlite3")]),
         // Files that are served unchanged.
         .target(
             name: "CEmbeddedFiles",
@@ -107,7 +114,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PresenceStore",
-            dependencies: ["Containers", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "CSQLite", "Containers", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
         .target(
             name: "PresenceServer",

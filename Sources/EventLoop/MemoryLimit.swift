@@ -88,10 +88,13 @@ struct ControlGroups: Equatable {
         let all = cgroupMounts(mounts)
         for line in cgroup.parts("\n") {
             guard let (hierarchy, path) = Self.membership(line) else { continue }
-            // The same hierarchy may be mounted more than once: where most of the groups above are.
+            // A mount may show some of the groups only, or be hidden by another one.
             let mounts = all.filter { $0.hierarchy == hierarchy }
-            let best = mounts.filter { $0.contains(path) }.min { $0.root.count < $1.root.count }
-            if let mount = best ?? mounts.first { add(path, under: mount) }
+            let fitting = mounts.filter { $0.contains(path) }
+            // A process that was moved out of what is mounted is limited by what it does not see;
+            // the root of its namespace is the nearest that it does.
+            let shown = fitting.isEmpty ? mounts.filter(\.isOfNamespace) : fitting
+            for mount in shown { add(path, under: mount) }
         }
     }
 
@@ -109,8 +112,6 @@ struct ControlGroups: Equatable {
 
     /// Adds the groups from `path` up to the root of the mount.
     private mutating func add(_ path: [String], under mount: Mount) {
-        // A process that was moved out of what is mounted is limited by what it does not see; the
-        // root of the mount is the nearest that it does.
         var names = mount.contains(path) ? path.dropFirst(mount.root.count) : []
         while true {
             all.append(
@@ -168,6 +169,9 @@ private struct Mount {
         root = pathNames(unescaped(fields[3]))
         point = unescaped(fields[4])
     }
+
+    /// Whether this is the root of the process's namespace, or above it.
+    var isOfNamespace: Bool { root.allSatisfy { $0 == ".." } }
 
     /// Whether a group is mounted here.
     func contains(_ path: [String]) -> Bool {

@@ -135,7 +135,12 @@ public final class Service {
                 let others = readers.take(outcomes)
                 if !others.isEmpty { mailbox.post(others) }
             },
-            answered: { [mailbox] in mailbox.post($0) }, becameIdle: { Loop.returnFreeMemory() })
+            answered: { [mailbox] in mailbox.post($0) }, becameIdle: { Loop.returnFreeMemory() },
+            backupsUnavailable: { [logger] reason in
+                logger.warning(
+                    "`porchlight backup` cannot ask this service", metadata: ["reason": "\(reason)"]
+                )
+            })
         var failure: ServiceError?
         do throws(UVError) {
             let watch = try watchdog?.watch(loops)

@@ -1,9 +1,12 @@
 // Backups of the database: made while the service runs, and restored where there is none.
 //
-// A backup is made by SQLite's backup API in one step, through a read-only connection: it is the
-// database at one moment, whatever is written in the meantime, and it blocks no write. The log
-// grows until the backup is complete, since it must keep the pages that the backup still needs. The
-// backup is one file without a log. It is checked, and gets its name when it is complete and
+// A backup is a copy of the database's file. A running service keeps that file as it is meanwhile,
+// and commits into its log (`BackupSocket`): so the copy is the database at one moment, and blocks
+// no write. The log grows until the copy is complete. Where the log could not be copied into the
+// database before, the copy has that part of it, too, and SQLite reads both. SQLite's backup API
+// would need a second connection: the service's is alone, so that nothing of the database is mapped.
+//
+// The backup is one file without a log. It is checked, and gets its name when it is complete and
 // durable: of two that are made at the same time, the last one to end replaces the other, if files
 // may be replaced.
 //
@@ -43,25 +46,20 @@ public enum Backup {
         let files = StoreFiles(directory: directory)
         try files.checkReadable()
         try checkTarget(file, files, existing)
-        // No service may start while the file is read without locks. If a service has the lock, it
-        // is running, and locks are used.
-        let lock = try? DirectoryLock(files)
-        defer { withExtendedLifetime(lock) {} }
         guard let partial = PartialFile(for: file, files) else {
             throw StoreFileError(.backupNotWritable, path: file, detail: systemError())
         }
+        try copyStill(files, to: partial.path, for: file, whileReading)
         do {
-            let source = try reading(files.database, isStill: lock != nil)
-            defer { try? source.close() }
-            try copy(source, to: partial.path, whileReading) { db in
+            try withCopy(partial.path) { db in
                 try Inspection.inspect(db, at: files.database, .wholly)
                 // One file: without this pragma a reader would look for a log.
-                try db.execute(sql: "PRAGMA journal_mode = DELETE")
+                try db.setJournal("delete")
             }
-            try publish(partial, as: file, existing)
         } catch {
             throw fileError(error, reading: files.database, file)
         }
+        try publish(partial, as: file, existing)
         return files.size(of: file)
     }
 
@@ -85,13 +83,16 @@ public enum Backup {
         }
         files.removeUnfinished()
         do {
-            let source = try reading(file, isStill: true)
-            defer { try? source.close() }
-            try source.inDatabase { db in try Inspection.inspect(db, at: file, .wholly) }
             try files.createUnfinished()
-            try copy(source, to: files.unfinished) { db in
+            try copy(
+                file, logBytes: files.size(of: file + "-wal"), to: files.unfinished,
+                for: files.unfinished)
+            try withCopy(files.unfinished) { db in
+                try Inspection.inspect(db, at: file, .wholly)
+                // All of it is in the file then, also what was in a log beside the backup.
+                try db.setJournal("delete")
                 try passOverNumbers(db, usedUpTo: max(lock.numbersReserved, microseconds))
-                try db.execute(sql: "PRAGMA journal_mode = WAL")
+                try db.setJournal("wal")
             }
             try files.publishUnfinished()
         } catch {
@@ -112,38 +113,82 @@ public enum Backup {
         guard existing == .replaced else { throw StoreFileError(.backupExists, path: file) }
     }
 
-    /// A connection that reads a database. If no service runs and there is no log, it takes no
-    /// locks and leaves no files.
-    private static func reading(_ path: String, isStill: Bool) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.foreignKeysEnabled = false
-        configuration.busyMode = .timeout(10)
-        let hasLog = StoreFiles(directory: "").size(of: path + "-wal") > 0
-        let file = DatabasePath(path)
-        return try DatabaseQueue(
-            path: isStill && !hasLog ? file.immutable : file.literal,
-            configuration: configuration)
+    /// Copies the database and its log while they do not change.
+    private static func copyStill(
+        _ files: StoreFiles, to path: String, for file: String, _ whileReading: () throws -> Void
+    ) throws(StoreFileError) {
+        let (lock, held) = try keepStill(files)
+        defer { withExtendedLifetime(lock) {} }
+        do {
+            try whileReading()
+        } catch {
+            throw StoreFileError(.backupFailed, path: file, detail: "\(error)")
+        }
+        try copy(
+            files.database, logBytes: held?.logBytes ?? files.size(of: files.log), to: path,
+            for: file)
+        guard held?.release() ?? true else {
+            throw StoreFileError(
+                .backupFailed, path: file,
+                detail: "the service has ended meanwhile, or its file was changed")
+        }
     }
 
-    private static func copy(
-        _ source: DatabaseQueue, to path: String, _ whileReading: () throws -> Void = {},
-        _ finish: (Database) throws -> Void
-    ) throws {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        let target = try DatabaseQueue(
-            path: DatabasePath(path).literal, configuration: configuration)
-        defer { try? target.close() }
-        try source.inDatabase { reader in
-            try reader.inTransaction(.deferred) {
-                _ = try Int.fetchOne(reader, sql: "SELECT count(*) FROM sqlite_schema")
-                try whileReading()
-                try target.inDatabase { writer in try reader.backup(to: writer) }
-                return .commit
+    /// Has nobody change the files: no service may start, or the one that runs keeps them.
+    private static func keepStill(
+        _ files: StoreFiles
+    ) throws(StoreFileError) -> (DirectoryLock?, HeldDatabase?) {
+        var attempts = 0
+        while true {
+            do throws(StoreFileError) {
+                return (try DirectoryLock(files, .reading), nil)
+            } catch {
+                if error.reason != .inUse {
+                    // A service that has the directory has made this file.
+                    guard files.isReadOnly, files.kind(of: files.lock) == nil else { throw error }
+                    return (nil, nil)
+                }
+            }
+            do throws(StoreFileError) {
+                return (nil, try HeldDatabase(files))
+            } catch {
+                // A service that starts or ends has no socket for a while.
+                attempts += 1
+                guard
+                    error.detail == systemError(ENOENT)
+                        || error.detail == systemError(ECONNREFUSED),
+                    attempts < attemptsMax
+                else { throw error }
+                usleep(attemptMicroseconds)
             }
         }
-        try target.inDatabase { db in try finish(db) }
+    }
+
+    private static let attemptMicroseconds: UInt32 = 100_000
+    /// Ten seconds.
+    private static let attemptsMax = 100
+
+    /// Copies a database and the beginning of its log.
+    private static func copy(
+        _ source: String, logBytes: Int, to path: String, for file: String
+    ) throws(StoreFileError) {
+        _ = try FileCopy(from: source, to: path).copy(bytesMax: .max, for: file)
+        guard logBytes > 0 else { return }
+        let copied = try FileCopy(from: source + "-wal", to: path + "-wal").copy(
+            bytesMax: logBytes, for: file)
+        guard copied == logBytes else {
+            throw StoreFileError(.backupFailed, path: file, detail: "the log has become shorter")
+        }
+    }
+
+    /// Opens a copy, which nobody else uses.
+    private static func withCopy(_ path: String, _ body: (Database) throws -> Void) throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let copy = try DatabaseQueue(
+            path: DatabasePath(path).exclusive, configuration: configuration)
+        defer { try? copy.close() }
+        try copy.inDatabase { db in try body(db) }
     }
 
     private static func passOverNumbers(_ db: Database, usedUpTo used: Int64) throws {
@@ -193,5 +238,13 @@ public enum Backup {
         default: return fileError
         }
         return StoreFileError(.unusableBackup, path: fileError.path, detail: why)
+    }
+}
+
+extension Database {
+    /// Changes how transactions are kept; SQLite says that it did not by the name of the mode.
+    fileprivate func setJournal(_ mode: String) throws {
+        let inForce = try String.fetchOne(self, sql: "PRAGMA journal_mode = \(mode)")
+        guard inForce == mode else { throw StoreError(code: ResultCode.SQLITE_BUSY.rawValue) }
     }
 }

@@ -8,7 +8,7 @@ enum Creation {
             var configuration = Configuration()
             configuration.foreignKeysEnabled = false
             let queue = try DatabaseQueue(
-                path: DatabasePath(files.unfinished).literal, configuration: configuration)
+                path: DatabasePath(files.unfinished).exclusive, configuration: configuration)
             defer { try? queue.close() }
             try queue.inDatabase { db in
                 try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
@@ -19,8 +19,11 @@ enum Creation {
             }
         } catch {
             files.removeUnfinished()
-            throw StoreFileError(
-                .failed, path: files.database, detail: StoreError(error).description)
+            let storeError = StoreError(error)
+            guard storeError.kind != .diskFull else {
+                throw StoreFileError(.diskFull, path: files.directory)
+            }
+            throw StoreFileError(.failed, path: files.database, detail: storeError.description)
         }
         try files.publishUnfinished()
     }

@@ -10,11 +10,16 @@ struct DatabasePath {
         self.path = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
     }
 
-    /// For reading and writing.
-    var literal: String { path }
-
     /// The URI with which SQLite reads a file without locks or a log.
-    var immutable: String {
+    var immutable: String { uri(with: "immutable=1") }
+
+    /// The URI with which SQLite reads and writes a file that is this process's alone. The index of
+    /// the log is in its memory: a file that is mapped has holes where the file system has no block
+    /// for a page yet, and on a full disk a write into one is a SIGBUS. Others find the database
+    /// locked. https://www.sqlite.org/vfs.html (unix-excl)
+    var exclusive: String { uri(with: "vfs=unix-excl") }
+
+    private func uri(with parameter: String) -> String {
         // An empty authority: `//` at the beginning of a path would begin one.
         var uri = path.utf8.first == UInt8(ascii: "/") ? "file://" : "file:"
         for byte in path.utf8 {
@@ -27,6 +32,6 @@ struct DatabasePath {
                 uri += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
             }
         }
-        return uri + "?immutable=1"
+        return uri + "?" + parameter
     }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Reserves a data directory for one process.
+/// Reserves a data directory for one process, or for those that only read it.
 ///
 /// Held until it is released or the process ends.
 ///
@@ -9,12 +9,23 @@ internal import Glibc
 final class DirectoryLock: Sendable {
     private let descriptor: Int32
 
-    init(_ files: StoreFiles) throws(StoreFileError) {
-        let descriptor = unsafe open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw StoreFileError(.notWritable, path: files.directory, detail: systemError())
+    /// Who may have the directory at the same time.
+    enum Use {
+        case alone
+        /// Others that read it.
+        case reading
+    }
+
+    init(_ files: StoreFiles, _ use: Use = .alone) throws(StoreFileError) {
+        var descriptor = unsafe open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if descriptor < 0, use == .reading {
+            // On a disk, or with rights, for reading only, it still shows who has it.
+            let error = errno
+            descriptor = unsafe open(files.lock, O_RDONLY | O_CLOEXEC)
+            if descriptor < 0 { errno = error }
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard descriptor >= 0 else { throw .unmade(.notWritable, in: files.directory) }
+        guard flock(descriptor, (use == .alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 else {
             let error = errno
             closeOnce(descriptor)
             guard error == EWOULDBLOCK else {
@@ -22,6 +33,7 @@ final class DirectoryLock: Sendable {
             }
             throw StoreFileError(.inUse, path: files.directory)
         }
+        if use == .alone { Self.reserveSpace(descriptor) }
         // Last: once all properties are set, a throw runs `deinit`, which would close the
         // descriptor a second time, when it may already belong to another thread.
         self.descriptor = descriptor
@@ -30,6 +42,27 @@ final class DirectoryLock: Sendable {
     deinit {
         closeOnce(descriptor)
     }
+
+    /// Gives a new file its space, in which numbers can be noted on a full disk. btrfs writes to
+    /// another place each time, unless it is told not to while the file is empty; other file
+    /// systems do not know that flag.
+    private static func reserveSpace(_ descriptor: Int32) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_size == 0 else { return }
+        var flags = 0
+        if unsafe ioctl(descriptor, getFlags, &flags) == 0 {
+            flags |= noCopyOnWrite
+            _ = unsafe ioctl(descriptor, setFlags, &flags)
+        }
+        // A file of less than a block may be kept with its name.
+        let zeros = [UInt8](repeating: 0, count: 8_192)
+        _ = unsafe pwrite(descriptor, zeros, zeros.count, 0)
+    }
+
+    // https://man7.org/linux/man-pages/man2/ioctl_iflags.2.html, with a `long` of 64 bits.
+    private static let getFlags: UInt = 0x8008_6601
+    private static let setFlags: UInt = 0x4008_6602
+    private static let noCopyOnWrite = 0x0080_0000
 
     /// The highest number that was ever reserved in this directory, as far as is known.
     ///

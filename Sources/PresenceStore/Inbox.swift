@@ -18,11 +18,15 @@ final class Inbox: Sendable {
     struct Contents {
         var submissions: [Submission] = []
         var reads: [ReadRequest] = []
+        var actions: [Action] = []
         /// Whether these are the last ones.
         var isLast = false
 
-        var isEmpty: Bool { submissions.isEmpty && reads.isEmpty }
+        var isEmpty: Bool { submissions.isEmpty && reads.isEmpty && actions.isEmpty }
     }
+
+    /// What another thread has done with the writer.
+    typealias Action = @Sendable (Writer) -> Void
 
     fileprivate struct State {
         var contents = Contents()
@@ -80,6 +84,16 @@ final class Inbox: Sendable {
         if mustWake { wakeUp.signal() }
     }
 
+    func add(_ action: @escaping Action) {
+        let mustWake = state.withLock { state in
+            precondition(!state.contents.isLast, "an action after stop")
+            state.isUrgent = true
+            state.contents.actions.append(action)
+            return state.wake()
+        }
+        if mustWake { wakeUp.signal() }
+    }
+
     func close() {
         let mustWake = state.withLock { state in
             precondition(!state.contents.isLast, "closed a second time")
@@ -95,6 +109,7 @@ final class Inbox: Sendable {
             let contents = state.contents
             state.contents.submissions = []
             state.contents.reads = []
+            state.contents.actions = []
             state.isUrgent = false
             return contents
         }

@@ -17,6 +17,8 @@ package final class InjectedFaults: Sendable {
         case read
         /// When the database is opened again after a failure.
         case reopen
+        /// Before the log is copied into the database.
+        case checkpoint
         /// When the log is cut after a failed commit.
         case scrub
     }

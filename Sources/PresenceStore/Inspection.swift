@@ -1,11 +1,11 @@
+internal import CSQLite
 internal import GRDB
 internal import Glibc
 
 /// Inspects a database without changing a byte of it, and rejects what must not be opened.
 ///
-/// Without a log the file is opened as `immutable`: no lock, no log, no shared memory. With
-/// a log (from `kill -9`) it is opened read-only, since the file alone may be torn; SQLite
-/// then reads through the log and leaves both as they are.
+/// Without a log the file is opened as `immutable`: no lock, no log. With a log (from `kill -9`)
+/// the file alone may be torn, so SQLite reads through the log, and leaves both as they are.
 /// https://www.sqlite.org/uri.html#uriimmutable
 enum Inspection {
     static func inspect(_ files: StoreFiles) throws(StoreFileError) {
@@ -15,20 +15,30 @@ enum Inspection {
                 .damaged, path: files.log,
                 detail: "it is not a write-ahead log, and its content is lost")
         }
-        let hadSharedMemory = files.kind(of: files.sharedMemory) != nil
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.foreignKeysEnabled = false
-            let path = DatabasePath(files.database)
-            let queue = try DatabaseQueue(
-                path: hasLog ? path.literal : path.immutable, configuration: configuration)
+            let queue = try reading(DatabasePath(files.database), hasLog: hasLog)
             defer { try? queue.close() }
             try queue.inDatabase { db in try inspect(db, at: files.database, .quickly) }
         } catch {
-            if hasLog && !hadSharedMemory { unsafe unlink(files.sharedMemory) }
             throw fileError(error, files)
         }
+    }
+
+    private static func reading(_ path: DatabasePath, hasLog: Bool) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        guard hasLog else {
+            configuration.readonly = true
+            return try DatabaseQueue(path: path.immutable, configuration: configuration)
+        }
+        // Another program, such as one that monitors, may have it open for a moment.
+        configuration.busyMode = .timeout(1)
+        // Only a connection that may write keeps the index of the log in its memory.
+        configuration.prepareDatabase { db in
+            try db.keepLog(true)
+            try db.execute(sql: "PRAGMA query_only = ON")
+        }
+        return try DatabaseQueue(path: path.exclusive, configuration: configuration)
     }
 
     /// Whether a file begins like a log of SQLite, or with zeros, as a log that a power failure
@@ -86,5 +96,14 @@ enum Inspection {
     private static func oneLine(_ text: String) -> String {
         let last = text.split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
         return last.isEmpty ? "it cannot be read" : last
+    }
+}
+
+extension Database {
+    /// Whether closing the connection leaves the log as it is, instead of copying it into the
+    /// database and removing it.
+    func keepLog(_ isKept: Bool) throws {
+        let code = unsafe csqlite_keep_log(sqliteConnection, isKept ? 1 : 0)
+        guard code == ResultCode.SQLITE_OK.rawValue else { throw StoreError(code: code) }
     }
 }

@@ -40,21 +40,6 @@ struct LogTail {
 
     private static let headerBytes = 32
 
-    /// The frames of the log that a connection which has it open takes for good; nil if that cannot
-    /// be read. https://www.sqlite.org/walformat.html: at 12 of the header of the index whether it
-    /// is complete, at 16 the last valid frame, in the machine's own order of bytes.
-    static func frames(in index: String) -> Int32? {
-        let descriptor = unsafe open(index, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { closeOnce(descriptor) }
-        let words = unsafe [UInt32](unsafeUninitializedCapacity: 5) { buffer, count in
-            let bytes = unsafe pread(descriptor, buffer.baseAddress, 20, 0)
-            count = bytes == 20 ? 5 : 0
-        }
-        guard let last = words.last, words[3] & 0xFF == 1 else { return nil }
-        return Int32(exactly: last)
-    }
-
     /// Bytes of the log that are good.
     private func goodBytes(of descriptor: CInt) throws(StoreError) -> Int {
         precondition(goodFrames >= 0 && pageBytes >= 512, "a log of such pages")

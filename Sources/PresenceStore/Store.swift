@@ -17,7 +17,7 @@ internal import Synchronization
 public final class Store: Sendable {
     private enum Phase {
         case opened
-        case running
+        case running(BackupSocket?)
         case stopped(StopReport)
     }
 
@@ -28,6 +28,7 @@ public final class Store: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let sharedCounters: SharedStoreCounters
     private let tuning: StoreTuning
+    private let files: StoreFiles
 
     /// When the database was last written before it was opened, in milliseconds since 1970 by
     /// the clock of that time; nil for a new one.
@@ -42,6 +43,7 @@ public final class Store: Sendable {
         stampAtOpening = stamp
         sharedCounters = writer.counters
         self.tuning = tuning
+        files = writer.files
         self.writer = Mutex(writer)
     }
 
@@ -59,19 +61,32 @@ public final class Store: Sendable {
         directory: String, durability: Durability, tuning: StoreTuning
     ) throws(StoreFileError) -> Store {
         let files = StoreFiles(directory: directory)
+        let (lock, isNew) = try prepare(files)
+        let written = [files.written(files.database), files.written(files.log)]
+        let lastWritten = isNew ? nil : written.compactMap(\.self).max()
+        let stamp = files.stamp
+        if !isNew { try Inspection.inspect(files) }
+        let writer = try Writer(files, lock: lock, durability: durability, tuning: tuning)
+        // Only now is the database certainly this process's alone.
+        files.removeSharedMemory()
+        return Store(writer, tuning, lastWritten: lastWritten, stamp: stamp)
+    }
+
+    /// Creates what is missing of the directory and its database.
+    /// - Throws: why not, in one sentence; with the reason `diskFull` another attempt may succeed.
+    public static func create(directory: String) throws(StoreFileError) {
+        _ = try prepare(StoreFiles(directory: directory))
+    }
+
+    private static func prepare(
+        _ files: StoreFiles
+    ) throws(StoreFileError) -> (lock: DirectoryLock, isNew: Bool) {
         try files.prepareDirectory()
         let lock = try DirectoryLock(files)
         files.removeUnfinished()
-        let written = [files.written(files.database), files.written(files.log)]
-        let lastWritten = written.compactMap(\.self).max()
-        let stamp = files.stamp
-        if try files.databaseExists() {
-            try Inspection.inspect(files)
-        } else {
-            try Creation.create(files)
-        }
-        let writer = try Writer(files, lock: lock, durability: durability, tuning: tuning)
-        return Store(writer, tuning, lastWritten: lastWritten, stamp: stamp)
+        let isNew = try !files.databaseExists()
+        if isNew { try Creation.create(files) }
+        return (lock, isNew)
     }
 
     /// The store's counters.
@@ -127,15 +142,17 @@ public final class Store: Sendable {
     /// `outcome` is called on it after each transaction that has a write with a ticket, with the
     /// outcomes in the order of submission; `answered` with the answers to questions, after the
     /// outcomes of all writes that were submitted before them; `becameIdle` when it has been idle
-    /// for a while and has freed its cache.
+    /// for a while and has freed its cache; `backupsUnavailable` once, on another thread, if
+    /// `Backup` cannot reach the store.
     public func start(
         outcome: @escaping @Sendable ([Outcome]) -> Void,
         answered: @escaping @Sendable ([ReadOutcome]) -> Void = { _ in },
-        becameIdle: @escaping @Sendable () -> Void = {}
+        becameIdle: @escaping @Sendable () -> Void = {},
+        backupsUnavailable: @escaping @Sendable (_ reason: String) -> Void = { _ in }
     ) {
         phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("start a second time") }
-            phase = .running
+            phase = .running(BackupSocket(files, inbox, unavailable: backupsUnavailable))
         }
         let thread = Thread { [self] in
             // `Thread.name` has no effect in a thread that begins before `start` has returned.
@@ -170,7 +187,8 @@ public final class Store: Sendable {
             switch phase {
             case .opened:
                 writer.withLock { $0.close() }
-            case .running:
+            case .running(let backups):
+                backups?.close()
                 inbox.close()
                 ended.wait()
             case .stopped(let report):
@@ -216,6 +234,7 @@ public final class Store: Sendable {
                     }
                 }
                 if !contents.reads.isEmpty { answered(writer.answer(contents.reads)) }
+                for action in contents.actions { action(writer) }
                 if contents.isLast { break }
             }
             writer.close()

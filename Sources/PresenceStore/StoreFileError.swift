@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Why the store was not opened.
 ///
 /// The description is one sentence that names the path and says what to do. The files are
@@ -15,6 +17,10 @@ public struct StoreFileError: Error, Sendable, Equatable, CustomStringConvertibl
         case notWritable
         /// Another process uses this data directory.
         case inUse
+        /// The disk has no room for a new directory or database. Another attempt may succeed.
+        case diskFull
+        /// The service that uses this data directory does not let its files be copied.
+        case notAnswering
         /// The file is not a database.
         case notADatabase
         /// The data directory or the database is not readable.
@@ -60,6 +66,15 @@ public struct StoreFileError: Error, Sendable, Equatable, CustomStringConvertibl
         self.detail = detail
     }
 
+    /// That something could not be made in a directory, because of the system's error `number`.
+    static func unmade(
+        _ reason: Reason, in directory: String, number: Int32 = errno
+    ) -> StoreFileError {
+        let isFull = number == ENOSPC || number == EDQUOT
+        return StoreFileError(
+            isFull ? .diskFull : reason, path: directory, detail: systemError(number))
+    }
+
     /// One sentence for the operator.
     public var description: String {
         let why = detail.isEmpty ? "" : " (\(detail))"
@@ -82,6 +97,11 @@ public struct StoreFileError: Error, Sendable, Equatable, CustomStringConvertibl
         case .inUse:
             "The data directory \(path) is in use by another Porchlight; "
                 + "stop that one or choose another directory with --data."
+        case .diskFull:
+            "The disk of the data directory \(path) is full\(why); free some space on it."
+        case .notAnswering:
+            "The service that uses the data directory \(path) does not answer\(why); "
+                + "look at its log, or stop it for the backup."
         case .notADatabase:
             "The file \(path) is not a database; "
                 + "restore it from a backup, or move it away to start empty."

@@ -6,7 +6,8 @@ struct StoreFiles: Sendable {
 
     var database: String { directory + "/porchlight.sqlite" }
     var log: String { database + "-wal" }
-    var sharedMemory: String { database + "-shm" }
+    /// Where `porchlight backup` asks a running service.
+    var backupSocket: String { directory + "/porchlight.socket" }
     var lock: String { directory + "/porchlight.lock" }
     /// The temporary name of a new database.
     var unfinished: String { database + ".new" }
@@ -15,7 +16,8 @@ struct StoreFiles: Sendable {
     /// not: what is written there would be taken for one of them.
     var ownFiles: [String] {
         let suffixes = ["", "-wal", "-shm", "-journal"]
-        return [database, unfinished].flatMap { name in suffixes.map { name + $0 } } + [lock]
+        return [database, unfinished].flatMap { name in suffixes.map { name + $0 } }
+            + [lock, backupSocket]
     }
 
     /// Creates the directory if it is missing, and checks that it is writable.
@@ -26,9 +28,9 @@ struct StoreFiles: Sendable {
                 throw StoreFileError(.parentMissing, path: directory, detail: parent)
             }
             guard error == EEXIST else {
-                throw StoreFileError(
-                    error == ENOTDIR ? .notADirectory : .directoryNotCreatable,
-                    path: directory, detail: systemError(error))
+                throw .unmade(
+                    error == ENOTDIR ? .notADirectory : .directoryNotCreatable, in: directory,
+                    number: error)
             }
         }
         guard kind(of: directory) == S_IFDIR else {
@@ -50,6 +52,11 @@ struct StoreFiles: Sendable {
         return nil
     }
 
+    /// Whether the directory is on a disk that nobody can write to.
+    var isReadOnly: Bool {
+        unsafe access(directory, W_OK) != 0 && errno == EROFS
+    }
+
     /// Whether there is a database; rejects what cannot be one.
     func databaseExists() throws(StoreFileError) -> Bool {
         switch kind(of: database) {
@@ -65,7 +72,7 @@ struct StoreFiles: Sendable {
                 throw StoreFileError(.notADatabase, path: database)
             }
             // SQLite would silently open it read-only.
-            for path in [database, log, sharedMemory] where kind(of: path) != nil {
+            for path in [database, log] where kind(of: path) != nil {
                 guard unsafe access(path, R_OK | W_OK) == 0 else {
                     throw StoreFileError(.notWritable, path: path, detail: systemError())
                 }
@@ -103,9 +110,12 @@ struct StoreFiles: Sendable {
     }
 
     /// A number that changes whenever the database or its log is written.
-    var stamp: UInt64 {
+    var stamp: UInt64 { stamp(of: [database, log]) }
+
+    /// A number that changes whenever one of some files is written.
+    func stamp(of paths: [String]) -> UInt64 {
         var sum: UInt64 = 0
-        for path in [database, log] {
+        for path in paths {
             var status = stat()
             let isThere = unsafe stat(path, &status) == 0 && status.st_size > 0
             let numbers =
@@ -123,6 +133,9 @@ struct StoreFiles: Sendable {
         return unsafe stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
+    /// Removes what an older version has left, which mapped it: it is not used.
+    func removeSharedMemory() { _ = unsafe unlink(database + "-shm") }
+
     func removeUnfinished() {
         for suffix in ["", "-wal", "-shm", "-journal"] {
             _ = unsafe unlink(unfinished + suffix)
@@ -131,9 +144,7 @@ struct StoreFiles: Sendable {
 
     /// Creates an empty file that only this user can read; SQLite gives its log the same mode.
     func createUnfinished() throws(StoreFileError) {
-        guard createFile(unfinished) else {
-            throw StoreFileError(.notWritable, path: directory, detail: systemError())
-        }
+        guard createFile(unfinished) else { throw .unmade(.notWritable, in: directory) }
     }
 
     /// Creates an empty file that only this user can read; false if that fails or the file exists.
@@ -191,9 +202,7 @@ struct StoreFiles: Sendable {
     func publishUnfinished() throws(StoreFileError) {
         guard synchronize(unfinished), unsafe rename(unfinished, database) == 0,
             synchronize(directory)
-        else {
-            throw StoreFileError(.notWritable, path: directory, detail: systemError())
-        }
+        else { throw .unmade(.notWritable, in: directory) }
     }
 
     func synchronize(_ path: String) -> Bool {

@@ -39,7 +39,7 @@ internal import GRDBSQLite
     /// Opens an existing database of the service, and migrates it to the current schema.
     init(_ files: StoreFiles, _ durability: Durability, _ tuning: StoreTuning) throws {
         queue = try DatabaseQueue(
-            path: DatabasePath(files.database).literal,
+            path: DatabasePath(files.database).exclusive,
             configuration: Self.configuration(durability, tuning))
         unsafe logFrames = .allocate(capacity: 1)
         unsafe logFrames.initialize(to: 0)
@@ -57,15 +57,11 @@ internal import GRDBSQLite
             statements = try Statements(db)
         }
         // From here on the number of good pages in the log is known.
-        do throws(StoreError) {
-            try checkpoint()
-        } catch {
-            // A disk without the space for it: the log still contains everything.
-            guard error.kind == .diskFull, let frames = LogTail.frames(in: files.sharedMemory)
-            else { throw error }
-            unsafe logFrames.pointee = frames
-            logHeader = LogTail.header(of: logPath)
+        guard let frames = LogFrames.count(in: logPath) else {
+            throw StoreError(code: ResultCode.SQLITE_IOERR_READ.rawValue)
         }
+        unsafe logFrames.pointee = frames
+        logHeader = LogTail.header(of: logPath)
     }
 
     deinit {
@@ -81,6 +77,8 @@ internal import GRDBSQLite
         configuration.label = "porchlight-store"
         configuration.busyMode = .timeout(Double(tuning.busyMilliseconds) / 1_000)
         configuration.prepareDatabase { db in
+            // A copy may be in progress, of a database that the log is not to be copied into.
+            try db.keepLog(true)
             // A file that was deleted in the meantime would be created here empty, without the
             // mark.
             let mark = try Int32.fetchOne(db, sql: "PRAGMA application_id")
@@ -93,7 +91,7 @@ internal import GRDBSQLite
                     PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL");
                     PRAGMA cache_size = -\(tuning.cacheKibibytes);
                     PRAGMA journal_size_limit = 16777216;
-                    PRAGMA secure_delete = FAST;
+                    PRAGMA secure_delete = ON;
                     PRAGMA temp_store = MEMORY;
                     """)
             if let pages = tuning.databasePagesMax {
@@ -190,9 +188,10 @@ internal import GRDBSQLite
         try? statements.rollback.run()
     }
 
-    /// Copies the log's pages into the database, except those whose old version is still being
-    /// read.
-    func checkpoint() throws(StoreError) {
+    /// Copies the log's pages into the database. Returns whether all are there.
+    func checkpoint() throws(StoreError) -> Bool {
+        try faults?.check(.checkpoint)
+        var isInFile = false
         let code = queue.inDatabase { db in
             var logged: Int32 = 0
             var copied: Int32 = 0
@@ -201,9 +200,11 @@ internal import GRDBSQLite
             guard code == SQLITE_OK else { return code }
             unsafe logFrames.pointee = max(0, logged)
             logHeader = LogTail.header(of: logPath)
+            isInFile = copied == logged
             return code
         }
         guard code == SQLITE_OK else { throw StoreError(code: code) }
+        return isInFile
     }
 
     /// Bytes of the page cache.
@@ -224,11 +225,25 @@ internal import GRDBSQLite
         }
     }
 
-    /// Closes the connection. Committed changes are kept, whether or not this succeeds.
+    /// The bytes of the log that have been committed.
+    var logBytes: Int {
+        let frames = unsafe Int(logFrames.pointee)
+        let frameBytes = LogFrames.frameHeaderBytes + pageBytes
+        return frames == 0 ? 0 : LogFrames.headerBytes + frames * frameBytes
+    }
+
+    /// Closes the connection, and leaves the log as it is. Committed changes are kept, whether or
+    /// not this succeeds.
     func close() {
         // SQLite does not close while it has statements.
         statements = nil
         try? queue.close()
+    }
+
+    /// Copies the log into the database, removes it, and closes the connection.
+    func closeForGood() {
+        try? queue.inDatabase { db in try db.keepLog(false) }
+        close()
     }
 }
 

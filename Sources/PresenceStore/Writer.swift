@@ -25,6 +25,8 @@ final class Writer {
     /// What must be cut from the log before the database may be opened again.
     private var tail: LogTail?
     private var retained = RetainedWrites()
+    /// The state of the database file, which must not change since it is being copied.
+    private var held: UInt64?
 
     init(
         _ files: StoreFiles, lock: DirectoryLock, durability: Durability, tuning: StoreTuning
@@ -234,9 +236,12 @@ final class Writer {
     }
 
     private func checkpointIfDue() {
-        guard let connection, connection.logExceeds(pages: tuning.checkpointPages) else { return }
+        guard held == nil, let connection, connection.logExceeds(pages: tuning.checkpointPages)
+        else {
+            return
+        }
         do throws(StoreError) {
-            try connection.checkpoint()
+            _ = try connection.checkpoint()
             measureFiles()
         } catch {
             // The log still contains everything; the next connection reads it.
@@ -245,10 +250,33 @@ final class Writer {
         }
     }
 
-    /// Makes a checkpoint, closes the database and releases the directory.
+    /// Closes the database, with everything in one file, and releases the directory.
     func close() {
-        try? connection?.checkpoint()
-        closeConnection()
+        connection?.closeForGood()
+        connection = nil
         lock = nil
+    }
+
+    // MARK: Copies
+
+    /// Keeps the database file as it is until `release`, whatever is committed meanwhile. Returns
+    /// how many bytes of the log belong to a copy; what follows them does not.
+    /// - Throws: if the database cannot be opened.
+    func hold() throws(StoreError) -> Int {
+        precondition(held == nil, "two copies at a time")
+        let connection = try openConnection()
+        // A full disk may have no room for it: then the log belongs to the copy.
+        let isInFile = (try? connection.checkpoint()) == true
+        held = files.stamp(of: [files.database])
+        return isInFile ? 0 : connection.logBytes
+    }
+
+    /// The copy is complete, or given up. Returns whether the file was the same all the time: while
+    /// the connection is closed after a failure, another program may have opened it.
+    func release() -> Bool {
+        let isSame = held == files.stamp(of: [files.database])
+        held = nil
+        checkpointIfDue()
+        return isSame
     }
 }

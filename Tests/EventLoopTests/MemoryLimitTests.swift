@@ -97,13 +97,21 @@ import Testing
                 == limit(134_217_728, "/../x", "memory.max"))
     }
 
-    @Test func `is looked for where most groups are mounted`() {
+    @Test func `is looked for at each mount that has the group`() {
         let mounts =
             "7 6 0:26 /b /mnt/b rw - cgroup2 none rw\n8 6 0:26 /a /mnt/a rw - cgroup2 none rw\n"
             + Self.unified
-        #expect(
-            least("0::/a/x\n", mounts, ["/sys/fs/cgroup/memory.max": "134217728\n"])
-                == limit(134_217_728, "/", "memory.max"))
+        let another = ["/mnt/b/memory.max": "1\n"]
+        for (file, path) in [
+            ("/sys/fs/cgroup/memory.max", "/"), ("/mnt/a/memory.max", "/a"),
+            ("/mnt/a/x/memory.max", "/a/x"), ("/sys/fs/cgroup/a/x/memory.max", "/a/x"),
+        ] {
+            let files = another.merging([file: "134217728\n"]) { $1 }
+            #expect(least("0::/a/x\n", mounts, files) == limit(134_217_728, path, "memory.max"))
+        }
+        // Of a group that is nowhere to be seen, another one tells nothing.
+        let others = "7 6 0:26 /b /mnt/b rw - cgroup2 none rw\n"
+        #expect(least("0::/a/x\n", others, another) == machine)
     }
 
     @Test func `is found in a path with odd names`() {

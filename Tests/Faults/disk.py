@@ -4,11 +4,12 @@ import contextlib
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
 
-from support import (WAIT, Broken, Closed, Rejected, Service, Skip, case, need, need_root,
+from support import (WAIT, Broken, Closed, Rejected, Service, Skip, binary, case, need, need_root,
                      require, say, small_disk)
 
 DATABASE = "porchlight.sqlite"
@@ -373,7 +374,7 @@ def damage_loop(dies, harm, bearable=()):
         silent = []
         for what, change in harm(source):
             damaged = os.path.join(scratch.temporary, "damaged")
-            shutil.copytree(source, damaged)
+            shutil.copytree(source, damaged, ignore=shutil.ignore_patterns("*.socket"))
             change(damaged)
             result = try_damaged(damaged, chunks, what)
             if result.startswith("lost") and not result.startswith(tuple(bearable)):
@@ -473,3 +474,32 @@ def damaged_frames():
         yield from flips(log, [0, 5, 20] + [at + n for at in frames[::4] for n in (2, 9, 30, 2000)])
         yield from cuts(log, [at for at in frames[::3]])
     damage_loop(True, harm, [END])
+
+
+@case("other programs find the database of a running service locked; backups go on", quick=True)
+def database_of_a_running_service():
+    with Service() as service:
+        service.login("a").subscribe("b")
+        path = os.path.join(service.data, DATABASE)
+        for uri in ("file:%s", "file:%s?mode=ro"):
+            database = sqlite3.connect(uri % path, uri=True, timeout=0)
+            try:
+                database.execute("SELECT count(*) FROM subscription")
+                raise Broken("another program reads it")
+            except sqlite3.OperationalError as error:
+                require("locked" in str(error), "%s", error)
+            finally:
+                database.close()
+        for number in range(3):
+            service.login("a").subscribe("c%d" % number)
+            copy = os.path.join(service.temporary, "copy%d.sqlite" % number)
+            subprocess.run([binary(), "backup", copy, "--data", service.data], check=True,
+                           capture_output=True, timeout=WAIT)
+            database = sqlite3.connect(copy)
+            count = database.execute("SELECT count(*) FROM subscription").fetchone()[0]
+            database.close()
+            require(count == number + 2, "backup %d has %d subscriptions", number, count)
+            require(not os.path.exists(copy + "-wal"), "a backup of several files")
+        service.stop()
+        left = sorted(os.listdir(service.data))
+        require(left == ["porchlight.lock", DATABASE], "left: %s", left)

@@ -142,6 +142,8 @@ class Service:
                 raise Broken("it did not start: %s" % self.log_text()[-400:])
             said += got
         self.port = int(re.search(rb"ready on \S*:(\d+)", said).group(1))
+        http = re.search(rb"http on \S*:(\d+)", said)
+        self.http_port = int(http.group(1)) if http else None
         return time.monotonic() - begin
 
     def rejection(self, seconds=60):

@@ -191,6 +191,18 @@ import Testing
         #expect(try Contents(of: image.data).subscriptions.count == 2)
     }
 
+    @Test func `is restored with a log beside it`() throws {
+        let store = try started()
+        _ = try store.write(put(0), into: outcomes)
+        let image = try directory.crashImage()
+        store.stop()
+        #expect(FileManager.default.fileExists(atPath: image.database + "-wal"))
+        try Backup.restore(from: image.database, to: restored, at: 7)
+        #expect(try Contents(of: restored).subscriptions.count == 2)
+        #expect(try Contents(of: restored).sequence == 7 + Backup.numbersPassedOver)
+        #expect(!FileManager.default.fileExists(atPath: restored + "/porchlight.sqlite.new-wal"))
+    }
+
     @Test func `replaces a file only on request, and never the database`() throws {
         #expect(errorReason { try backUp() } == .noDatabase)
         try started().stop()
@@ -217,7 +229,7 @@ import Testing
         try started().stop()
         let before = try directory.contents()
         let names = ["", "-wal", "-shm", "-journal", ".new", ".new-wal", ".new-journal"]
-        let own = names.map { "porchlight.sqlite" + $0 } + ["porchlight.lock"]
+        let own = names.map { "porchlight.sqlite" + $0 } + ["porchlight.lock", "porchlight.socket"]
         for name in own {
             for path in [directory.data + "/" + name, directory.data + "/./" + name] {
                 for existing in [Backup.Existing.kept, .replaced] {

@@ -58,9 +58,10 @@ import Testing
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         }
         #expect(try mode(directory.data) == 0o700)
-        for suffix in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal"] {
             #expect(try mode(directory.database + suffix) == 0o600)
         }
+        #expect(!FileManager.default.fileExists(atPath: directory.database + "-shm"))
         store.stop()
     }
 }

@@ -21,7 +21,8 @@ final class TemporaryDirectory: Sendable {
     /// Every file of the data directory with its bytes.
     func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: data) {
+        for name in try FileManager.default.contentsOfDirectory(atPath: data)
+        where !name.hasSuffix(".socket") {
             contents[name] = try Data(contentsOf: URL(fileURLWithPath: data + "/" + name))
         }
         return contents
@@ -30,7 +31,12 @@ final class TemporaryDirectory: Sendable {
     /// A copy of the data as they are at this moment: what `kill -9` would leave.
     func crashImage() throws -> TemporaryDirectory {
         let image = TemporaryDirectory()
-        try FileManager.default.copyItem(atPath: data, toPath: image.data)
+        let files = try contents()
+        try FileManager.default.createDirectory(
+            atPath: image.data, withIntermediateDirectories: false)
+        for (name, content) in files {
+            try content.write(to: URL(fileURLWithPath: image.data + "/" + name))
+        }
         return image
     }
 
