@@ -45,9 +45,9 @@ extension ServiceSettings {
             let cause = UVError(code: -number, operation: "bind")
             let (address, flag) =
                 error.isSecure ? (startup.tls.http, "--http-tls") : (startup.http, "--http")
-            throw CommandError(
+            try failToListen(
                 "Cannot listen on \(address ?? "") (\(cause)); choose another address or port with "
-                    + "\(flag). \(places.source(of: flag))")
+                    + "\(flag).", cause, flag)
         }
     }
 

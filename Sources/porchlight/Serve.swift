@@ -9,6 +9,7 @@ import OutgoingHTTP
 import PresenceGateway
 import PresenceHTTP
 import PresenceServer
+import TLSSessions
 import TaskLoops
 
 struct Serve: ParsableCommand {
@@ -42,6 +43,7 @@ struct Serve: ParsableCommand {
         }
     }
 
+    /// Reads the settings, and waits for the addresses to listen on.
     private func serve() throws {
         // Before the loop handles SIGHUP and after it, the signal must not end the process.
         signal(SIGHUP, SIG_IGN)
@@ -55,11 +57,24 @@ struct Serve: ParsableCommand {
             let tickets = try TLSFiles.makeTicketKeys()
             return (inForce, try ServiceFiles(inForce.settings, tickets: tickets), tickets)
         }
-        let settings = inForce.settings
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }
         let logger = Logger(label: "porchlight")
         files.keys.warn(logger)
         files.tls.warn(logger)
+        do throws(UVError) {
+            guard try inForce.settings.awaitAddresses(logger) else { return }
+        } catch {
+            throw CommandError(ServiceError.system(error).description)
+        }
+        try serve(inForce, files, tickets, from: sources, logger)
+    }
+
+    /// Runs the service with what was read.
+    private func serve(
+        _ inForce: SettingsInForce, _ files: ServiceFiles, _ tickets: TLSTicketKeys,
+        from sources: SettingSources, _ logger: Logger
+    ) throws {
+        let settings = inForce.settings
         let outgoing = OutgoingHTTP.onThreadOfItsOwn()
         defer { outgoing.loop.wait { await outgoing.stop() } }
         let authenticator = CredentialAuthenticator(
@@ -110,7 +125,7 @@ struct Serve: ParsableCommand {
                 senders.stop()
             }
         } catch {
-            throw settings.startError(error)
+            try settings.fail(error)
         }
     }
 
@@ -147,12 +162,22 @@ struct Serve: ParsableCommand {
 }
 
 extension ServiceSettings {
-    /// Why the service did not start; for an address also where that is from.
-    fileprivate func startError(_ error: ServiceError) -> CommandError {
-        guard case .address(_, _, let flag) = error else {
-            return CommandError(error.description)
+    /// Ends a start, or a service, that has failed.
+    fileprivate func fail(_ error: ServiceError) throws -> Never {
+        guard case .address(_, let cause, let flag) = error else {
+            throw CommandError(error.description)
         }
-        return CommandError("\(error.description) \(places.source(of: flag))")
+        try failToListen(error.description, cause, flag)
+    }
+
+    /// Ends a start that cannot listen on an address. The error also says where that is from.
+    ///
+    /// - Parameter flag: that of the setting, such as `--listen`.
+    func failToListen(_ sentence: String, _ cause: UVError, _ flag: String) throws -> Never {
+        let error = CommandError("\(sentence) \(places.source(of: flag))")
+        guard cause.mayPass else { throw error }
+        AdjustableLog.announce(error: error.description)
+        throw ExitCode.temporaryFailure
     }
 
     /// What the log says at the start: what a user may have meant otherwise.

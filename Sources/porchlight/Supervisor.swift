@@ -9,8 +9,20 @@ import PresenceServer
 enum Supervisor {
     /// Clients are accepted.
     static let ready = "READY=1"
+    /// A start that has waited continues; it may take `startSecondsMax`.
+    static let continues = "STATUS=\nEXTEND_TIMEOUT_USEC=\(startSecondsMax)000000"
     /// All loops respond: `WatchdogSec`.
     static let alive = "WATCHDOG=1"
+
+    /// `TimeoutStartSec` of the unit.
+    private static let startSecondsMax = 300
+
+    /// A start waits for something, and says so again within this time.
+    ///
+    /// Its attempt itself takes a moment, and a busy machine takes longer.
+    static func waits(for what: String, seconds: Int) -> String {
+        "STATUS=Waiting for \(what)\nEXTEND_TIMEOUT_USEC=\(seconds + 30)000000"
+    }
 
     /// The exit code of a process that the watchdog ends (EX_SOFTWARE).
     private static let exitCode: CInt = 70

@@ -111,7 +111,7 @@ class Start(Files):
             with self.subTest(source=source):
                 done = self.run_command(
                     "serve", "--data", self.folder + "/data", *words, **variables)
-                self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+                self.assertEqual((done.returncode, done.stdout), (75, ""), done)
                 self.assertIn("Cannot listen on %s (" % taken, done.stderr)
                 self.assertTrue(done.stderr.endswith("The address is from: %s.\n" % source),
                                 done.stderr)

@@ -20,8 +20,11 @@ class Rejecting(Case):
         super().setUp()
         self.data = self.new_folder()
 
-    def rejects(self, *flags, data=None, listen="127.0.0.1:0"):
-        """Runs to the end; returns what was said. It must not say `ready`."""
+    def rejects(self, *flags, data=None, listen="127.0.0.1:0", code=None):
+        """Runs to the end; returns what was said. It must not say `ready`.
+
+        With `code`, that is the exit code.
+        """
         done = subprocess.run([BINARY, "serve", "--listen", listen, "--data", data or self.data,
                                *map(str, flags)], stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=60)
@@ -29,6 +32,8 @@ class Rejecting(Case):
         self.assertNotIn("ready on", said)
         self.assertGreater(done.returncode, 0, said)
         self.assertLess(done.returncode, 128, said)
+        if code is not None:
+            self.assertEqual(done.returncode, code, said)
         for word in ("Fatal error", "Backtrace", "Swift/"):
             self.assertNotIn(word, said)
         lines = [l for l in said.splitlines() if l.strip() and not l.startswith("  -")
@@ -45,7 +50,7 @@ class Start(Rejecting):
                              ("--heartbeat", (0, 4, 301, -5, "5s"))):
             for value in values:
                 with self.subTest(flag=flag, value=value):
-                    said = self.rejects("%s=%s" % (flag, value))
+                    said = self.rejects("%s=%s" % (flag, value), code=64)
                     self.assertIn(flag.strip("-"), said)
 
     def test_seconds_in_range(self):
@@ -83,16 +88,17 @@ class Start(Rejecting):
 
     def test_port_in_use(self):
         s = self.fresh()
-        said = self.rejects(listen="127.0.0.1:%d" % s.port)
+        said = self.rejects(listen="127.0.0.1:%d" % s.port, code=75)
         self.assertIn(str(s.port), said)
         self.assertTrue(said.endswith("The address is from: flag --listen.\n"), said)
+        self.assertEqual(len(said.splitlines()), 1, said)
 
     def test_http_port_in_use(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             address = "127.0.0.1:%d" % taken.getsockname()[1]
-            said = self.rejects("--http", address)
+            said = self.rejects("--http", address, code=75)
         self.assertIn("Cannot listen on %s " % address, said)
         self.assertEqual(len(said.splitlines()), 1, said)
 

@@ -204,7 +204,7 @@ class TryingOut(Secured):
                         [os.path.join(scripts, words[0]), *words[1:]], stdin=subprocess.DEVNULL,
                         capture_output=True, text=True, timeout=60,
                         env=dict(os.environ, PORCHLIGHT_BIN=BINARY, FOLDER=self.folder))
-                    self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+                    self.assertEqual((done.returncode, done.stdout), (75, ""), done)
                     self.assertIn("Cannot listen on %s" % busy, done.stderr)
                     self.assertTrue(done.stderr.endswith(remedy + "\n"), done.stderr)
 

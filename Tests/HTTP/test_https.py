@@ -261,7 +261,7 @@ class Startup(Secured):
     def test_a_port_that_is_in_use_is_named(self):
         address = "127.0.0.1:%d" % self.service.https_port
         done = self.serve("--http", "127.0.0.1:0", "--http-tls", address, *self.files())
-        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        self.assertEqual((done.returncode, done.stdout), (75, ""), done)
         self.assertIn("Cannot listen on %s (bind: address already in use (EADDRINUSE)); choose "
                       "another address or port with --http-tls. The address is from: flag --http-tls.\n"
                       % address, done.stderr)

@@ -37,7 +37,7 @@ class Ports(Case):
             [porchlight.BINARY, "serve", "--listen", "127.0.0.1:0", "--data",
              self.service.data + "-none", "--http", "127.0.0.1:%d" % self.service.http_port],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        self.assertEqual((done.returncode, done.stdout), (75, ""), done)
         self.assertIn("Cannot listen on 127.0.0.1:%d" % self.service.http_port, done.stderr)
         self.assertIn("(bind: address already in use (EADDRINUSE))", done.stderr)
         self.assertNotIn("errno", done.stderr)

@@ -34,6 +34,11 @@ extension SettingRule {
         }
     }
 
+    /// The addresses to listen on, as they were set.
+    fileprivate static func addresses(of settings: ServiceSettings) -> [String] {
+        listeners.compactMap { $0.address(settings) }
+    }
+
     static let ofTLS = [
         Self(
             names: ["tls-certificate", "tls-key"],
@@ -54,4 +59,9 @@ extension SettingRule {
             remedy: "Nothing is served over TLS: set listen-tls, http-tls, xmpp-listen or "
                 + "xmpp-tls-listen, or omit tls-certificate and tls-key"),
     ]
+}
+
+extension ServiceSettings {
+    /// The addresses of all listeners, as they were set.
+    var listenerAddresses: [String] { SettingRule.addresses(of: self) }
 }
