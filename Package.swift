@@ -237,6 +237,7 @@ let package = Package(
                 "Passwords", "PresenceClient", "PresenceGateway", "PresenceHTTP", "PresencePush",
                 "PresenceServer", "PresenceTokens", "PresenceWebhooks", "PresenceWire",
                 "PresenceXMPP", "PrometheusText", "TLSSessions", "TaskLoops", "WebPush",
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -347,7 +348,7 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "CommandSupport", "PresenceClient", "PresenceCore", "PresenceServer",
-                "PresenceWebhooks", "TestSupport", "porchlight", "porchlight-bench",
+                "PresenceWebhooks", "TLSSessions", "TestSupport", "porchlight", "porchlight-bench",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

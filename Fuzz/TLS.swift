@@ -66,7 +66,7 @@ private struct Contexts {
         let files = TLSCertificateFiles(
             chain: Array(TestPEM.first.utf8), key: Array(TestPEM.firstKey.utf8))
         guard let tickets = TLSTicketKeys(at: 0),
-            let server = try? TLSContext([files], tickets: tickets, at: today),
+            let server = try? TLSContext([files], tickets: tickets),
             let client = try? TLSClientContext(.certificates(Array(TestPEM.root.utf8)))
         else { preconditionFailure("the test certificates are sound") }
         return Contexts(server: server, client: client)

@@ -25,6 +25,14 @@ public struct TLSCertificate: Hashable, Sendable {
         case other
     }
 
+    /// Whether a certificate is valid at a time. One that is not valid can be served: clients that
+    /// check it reject it, others connect.
+    public enum Validity: Hashable, Sendable {
+        case valid
+        case expired
+        case notYetValid
+    }
+
     /// The DNS names that the certificate is for, in lower case; they may begin with `*.`.
     public let names: [String]
     /// From when on it is valid: seconds since 1970 UTC.
@@ -48,8 +56,6 @@ public enum TLSCertificateError: Error, Hashable, Sendable, CustomStringConverti
     case encryptedKey
     case malformedKey
     case otherKey
-    case expired
-    case notYetValid
     case noCertificates
     case outOfMemory
 
@@ -64,8 +70,6 @@ public enum TLSCertificateError: Error, Hashable, Sendable, CustomStringConverti
         case .encryptedKey: "has a private key that is encrypted; store it without a password"
         case .malformedKey: "has no private key in PEM form"
         case .otherKey: "has a private key that does not belong to the certificate"
-        case .expired: "has a certificate that has expired"
-        case .notYetValid: "has a certificate that is not valid yet"
         case .noCertificates: "has no certificate"
         case .outOfMemory: "cannot be loaded: out of memory"
         }
@@ -204,10 +208,10 @@ extension TLSCertificate {
             }
     }
 
-    /// Checks the certificate's dates.
-    func check(at wallSeconds: Int64) throws(TLSCertificateError) {
-        guard wallSeconds < expiresSeconds else { throw .expired }
-        guard wallSeconds >= validFromSeconds else { throw .notYetValid }
+    /// What its dates say about a time, in seconds since 1970 UTC.
+    public func validity(at wallSeconds: Int64) -> Validity {
+        if wallSeconds >= expiresSeconds { return .expired }
+        return wallSeconds < validFromSeconds ? .notYetValid : .valid
     }
 
     private final class Names {

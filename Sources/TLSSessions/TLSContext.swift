@@ -48,21 +48,21 @@ import COpenSSL
     let recordsPerKey: Int
 
     /// A context with these certificates. The first one is for clients that name no server, or one
-    /// that no certificate is for.
+    /// that no certificate is for. Dates are not looked at: see `TLSCertificate.validity`.
     ///
     /// - Throws: why one of them is rejected, with its position.
     public convenience init(
         _ files: [TLSCertificateFiles], minimum: MinimumVersion = .tls12, tickets: TLSTicketKeys,
-        at wallSeconds: Int64, listener: Listener = .clients
+        listener: Listener = .clients
     ) throws(TLSContextError) {
         try self.init(
-            files, minimum: minimum, tickets: tickets, at: wallSeconds, listener: listener,
+            files, minimum: minimum, tickets: tickets, listener: listener,
             recordsPerKey: TLSSession.recordsPerKey)
     }
 
     init(
         _ files: [TLSCertificateFiles], minimum: MinimumVersion, tickets: TLSTicketKeys,
-        at wallSeconds: Int64, listener: Listener = .clients, recordsPerKey: Int
+        listener: Listener = .clients, recordsPerKey: Int
     ) throws(TLSContextError) {
         guard !files.isEmpty else { throw TLSContextError(number: 0, .noCertificates) }
         var certificates: [TLSCertificate] = []
@@ -71,9 +71,7 @@ import COpenSSL
             do throws(TLSCertificateError) {
                 guard let context = unsafe Self.create(minimum) else { throw .outOfMemory }
                 unsafe contexts.append(context)
-                let certificate = try unsafe PEM.load(files, into: context)
-                try certificate.check(at: wallSeconds)
-                certificates.append(certificate)
+                certificates.append(try unsafe PEM.load(files, into: context))
             } catch {
                 unsafe contexts.forEach { unsafe SSL_CTX_free($0) }
                 throw TLSContextError(number: number, error)

@@ -85,8 +85,14 @@ struct Serve: ParsableCommand {
         defer { http?.stop() }
         let senders = Senders(
             files, over: outgoing, directory: settings.dataDirectory, logger: logger)
+        let certificates = CertificateWatch(files.tls, logger: logger) {
+            Loop.wallMilliseconds() / 1_000
+        }
+        let checks = certificates.begin(on: outgoing.loop)
+        defer { checks.cancel() }
         let furtherMetrics: @Sendable () -> [UInt8] = {
-            AdjustableLog.output.metricsText() + senders.metricsText()
+            AdjustableLog.output.metricsText() + certificates.metricsText()
+                + senders.metricsText()
         }
         do throws(ServiceError) {
             var configuration = settings.configuration(
@@ -101,6 +107,7 @@ struct Serve: ParsableCommand {
                     settings.configuration(
                         tls, authenticator, push: senders.offer, furtherMetrics))
                 http?.apply(settings.live, tls.http)
+                certificates.replace(with: tls)
                 authenticator.replace(with: state.keys)
                 AdjustableLog.apply(settings.live)
             }

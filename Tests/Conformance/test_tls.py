@@ -239,6 +239,94 @@ class Reloads(Secured):
                       "4 MiB", done.stderr)
 
 
+class Dates(Secured):
+    """Certificates that are not valid are served, and replace no valid one."""
+
+    reload = Reloads.reload
+
+    def setUp(self):
+        super().setUp()
+        self.authority = tls.make_authority(self.folder)
+
+    def sign(self, name, dates=None):
+        return tls.sign(self.authority, self.folder, name, dates)
+
+    def flags_of(self, pair, *more):
+        return ["--listen-tls", "127.0.0.1:0", "--tls-certificate", pair[0], "--tls-key", pair[1],
+                *more]
+
+    def replace(self, old, new):
+        """Puts the files of one certificate where those of another are."""
+        for to, made in zip(old, new):
+            os.replace(made, to)
+
+    def is_valid(self, s):
+        text = self.keep(s.server()).ok("metrics")["text"]
+        return int(re.search(r"^porchlight_tls_certificate_valid (\d)$", text, re.M).group(1))
+
+    def test_one_that_is_not_valid_is_served_on_all_ports(self):
+        for name, dates, words in (
+                ("old.example", tls.EXPIRED, "expired at 2020-01-31T00:00:00Z"),
+                ("new.example", tls.NOT_YET_VALID, "is not valid before 2048-01-01T00:00:00Z")):
+            with self.subTest(name=name):
+                pair = self.sign(name, dates)
+                line = "the certificate in %s %s" % (pair[0], words)
+                flags = self.flags_of(
+                    pair, "--http-tls", "127.0.0.1:0", "--xmpp-listen", "127.0.0.1:0",
+                    "--xmpp-tls-listen", "127.0.0.1:0", "--xmpp-domain", "127.0.0.1")
+                s = self.keep(Service(*flags))
+                self.assertEqual(s.log_text().count(line + "\n"), 1, s.log_text())
+                self.assertRegex(s.log_text(), "warning porchlight: " + re.escape(line))
+                self.assertEqual(self.is_valid(s), 0)
+                self.assertEqual(self.served(s, name), name)
+                for port in ("https", "xmpps"):
+                    number = int(re.search(port + r" on \S*:(\d+)", s.ready).group(1))
+                    protocol = "http/1.1" if port == "https" else "xmpp-client"
+                    tls.connect(number, made=tls.context([protocol])).close()
+                self.assertEqual(s.terminate(), 0)
+                done = subprocess.run([BINARY, "config", *flags], capture_output=True, text=True,
+                                      timeout=WAIT)
+                self.assertEqual((done.returncode, done.stderr), (0, "Warning: %s\n" % line))
+
+    def test_a_valid_one_is_kept(self):
+        used = self.sign("a.example")
+        s = self.keep(Service(*self.flags_of(used)))
+        self.assertEqual(self.is_valid(s), 1)
+        for name, dates, words in (("old.example", tls.EXPIRED, "expired at 2020-01-31"),
+                                   ("new.example", tls.NOT_YET_VALID, "is not valid before 2048")):
+            self.replace(used, self.sign(name, dates))
+            said = self.reload(s)
+            self.assertIn("nothing was changed: the certificate in %s %s" % (used[0], words), said)
+            self.assertIn("; the valid one stays in use", said)
+            self.assertEqual(self.served(s, None), "a.example")
+            self.assertEqual(self.is_valid(s), 1)
+        self.replace(used, self.sign("b.example"))
+        self.assertIn("read again", self.reload(s))
+        Reloads.await_served(self, s, "b.example")
+
+    def test_one_that_is_not_valid_is_replaced(self):
+        used = self.sign("old.example", tls.EXPIRED)
+        s = self.keep(Service(*self.flags_of(used)))
+        self.replace(used, self.sign("new.example", tls.NOT_YET_VALID))
+        said = self.reload(s)
+        self.assertIn("the certificate in %s is not valid before 2048" % used[0], said)
+        self.assertIn("certificate replaced", said)
+        Reloads.await_served(self, s, "new.example")
+        self.assertEqual(self.is_valid(s), 0)
+        self.replace(used, self.sign("a.example"))
+        self.assertIn("read again", self.reload(s))
+        Reloads.await_served(self, s, "a.example")
+        self.assertEqual(self.is_valid(s), 1)
+
+    def test_a_key_of_another_certificate_is_rejected(self):
+        old, other = self.sign("old.example", tls.EXPIRED), self.sign("b.example")
+        done = subprocess.run(
+            [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.folder + "/d",
+             *self.flags_of((old[0], other[1]))], capture_output=True, text=True, timeout=WAIT)
+        self.assertEqual(done.returncode, 64, done)
+        self.assertIn("does not belong to the certificate", done.stderr)
+
+
 class SeveralLoops(Secured):
     """A new connection goes to the loop with the fewest, so connections that are held go round."""
 

@@ -90,7 +90,7 @@ class Verbs(Secured):
     def test_an_expired_certificate(self):
         # The service does not start with one.
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        made.load_cert_chain(*tls.sign(self.authority, self.folder, "old.example", is_expired=True))
+        made.load_cert_chain(*tls.sign(self.authority, self.folder, "old.example", dates=tls.EXPIRED))
         self.rejected(self.accept_once(made), "its certificate has expired.")
 
     def test_an_old_version(self):

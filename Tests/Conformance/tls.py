@@ -54,8 +54,16 @@ commonName = supplied
 """
 
 
-def sign(authority, folder, name, is_expired=False, alternatives="DNS:localhost,IP:127.0.0.1"):
-    """A certificate for `name` that the authority has signed, and its key: two paths."""
+# From and until when a certificate is valid.
+EXPIRED = ("200101000000Z", "200131000000Z")
+NOT_YET_VALID = ("480101000000Z", "480131000000Z")
+
+
+def sign(authority, folder, name, dates=None, alternatives="DNS:localhost,IP:127.0.0.1"):
+    """A certificate for `name` that the authority has signed, and its key: two paths.
+
+    It is valid from now for 30 days, or in `dates`.
+    """
     certificate, key, request, extensions = (
         os.path.join(folder, name + end) for end in (".crt", ".key", ".csr", ".ext"))
     openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
@@ -69,8 +77,7 @@ def sign(authority, folder, name, is_expired=False, alternatives="DNS:localhost,
     with open(settings, "w") as file:
         file.write(AUTHORITY % {"folder": folder})
     open(os.path.join(folder, "index.txt"), "a").close()
-    times = ["-startdate", "200101000000Z", "-enddate", "200131000000Z"] if is_expired \
-        else ["-days", "30"]
+    times = ["-startdate", dates[0], "-enddate", dates[1]] if dates else ["-days", "30"]
     openssl("ca", "-batch", "-notext", "-config", settings, "-in", request, "-cert", authority[0],
             "-keyfile", authority[1], *times, "-extfile", extensions, "-out", certificate)
     os.chmod(key, 0o600)

@@ -11,8 +11,7 @@ import Testing
         let files = TLSCertificateFiles(
             chain: Array(TestPEM.first.utf8), key: Array(TestPEM.firstKey.utf8))
         let context = try TLSContext(
-            [files], tickets: try #require(TLSTicketKeys(at: 0)), at: 1_800_000_000,
-            listener: .http)
+            [files], tickets: try #require(TLSTicketKeys(at: 0)), listener: .http)
         return try LoopbackServer { connection in
             Self.serve(connection, context, "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecret")
         }

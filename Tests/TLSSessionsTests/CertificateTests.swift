@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `A certificate` {
     private func context(_ files: TLSCertificateFiles...) throws -> TLSContext {
-        try TLSContext(files, tickets: #require(TLSTicketKeys(at: 0)), at: Setting.today)
+        try TLSContext(files, tickets: #require(TLSTicketKeys(at: 0)))
     }
 
     @Test func `is described`() throws {
@@ -46,7 +46,6 @@ import Testing
             (TestPEM.files(TestPEM.first, TestPEM.thirdKey), .otherKey),
             (TestPEM.files(TestPEM.first, TestPEM.secondKey), .otherKey),
             (TestPEM.files(TestPEM.weak, TestPEM.weakKey), .weakCertificate),
-            (TestPEM.files(TestPEM.expired, TestPEM.expiredKey), .expired),
         ]
         for (files, reason) in cases {
             let error = #expect(throws: TLSContextError.self) { try context(sound, files) }
@@ -55,9 +54,30 @@ import Testing
             #expect(ErrorQueue.isEmpty)
         }
         #expect(throws: TLSContextError(number: 0, .noCertificates)) { try context() }
-        #expect(throws: TLSContextError(number: 0, .notYetValid)) {
-            try TLSContext([sound], tickets: #require(TLSTicketKeys(at: 0)), at: 1_700_000_000)
-        }
+    }
+
+    @Test func `can be used at any time, and says when it is valid`() throws {
+        let context = try context(
+            TestPEM.files(TestPEM.first, TestPEM.firstKey),
+            TestPEM.files(TestPEM.expired, TestPEM.expiredKey))
+        let (first, expired) = (context.certificates[0], context.certificates[1])
+        #expect(first.validity(at: Setting.today) == .valid)
+        #expect(expired.validity(at: Setting.today) == .expired)
+        #expect(first.validity(at: first.validFromSeconds - 1) == .notYetValid)
+        #expect(first.validity(at: first.validFromSeconds) == .valid)
+        #expect(first.validity(at: first.expiresSeconds - 1) == .valid)
+        #expect(first.validity(at: first.expiresSeconds) == .expired)
+        #expect(first.validity(at: .min) == .notYetValid)
+        #expect(first.validity(at: .max) == .expired)
+    }
+
+    @Test func `that has expired is served, and its client rejects it`() throws {
+        var setting = try Setting()
+        setting.files = [TestPEM.files(TestPEM.expired, TestPEM.expiredKey)]
+        setting.serverName = "old.example"
+        let pair = try setting.connect()
+        #expect(pair.client.phase == .failed(.certificate))
+        #expect(pair.server.phase == .failed(.rejected))
     }
 
     @Test func `of a client's trust must be one`() {

@@ -76,7 +76,7 @@ public struct TLSWorld {
     public init() {
         let files = TLSCertificateFiles(chain: Array(Self.chain.utf8), key: Array(Self.key.utf8))
         guard let tickets = TLSTicketKeys(at: 0),
-            let server = try? TLSContext([files], tickets: tickets, at: Self.today),
+            let server = try? TLSContext([files], tickets: tickets),
             let client = try? TLSClientContext(.certificates(Array(Self.chain.utf8)))
         else { preconditionFailure("the certificate is sound") }
         (self.server, self.client) = (server, client)

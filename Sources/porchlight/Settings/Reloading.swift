@@ -3,6 +3,7 @@
 
 import CommandSupport
 import Dispatch
+import EventLoop
 import Logging
 import Synchronization
 import TLSSessions
@@ -23,12 +24,21 @@ struct ReloadedState: Sendable {
         tls = files.tls
     }
 
-    /// Reads the files that the settings name.
-    init(_ inForce: SettingsInForce, _ tickets: TLSTicketKeys) throws(SettingsError) {
+    /// Reads the files that the settings name, at a time in seconds since 1970 UTC.
+    ///
+    /// - Throws: what is wrong with one of them, or that a certificate that is not valid would
+    ///   replace one that is.
+    init(
+        _ inForce: SettingsInForce, _ tickets: TLSTicketKeys, replacing before: ReloadedState,
+        at wallSeconds: Int64
+    ) throws(SettingsError) {
         self.inForce = inForce
         settings = inForce.settings
         keys = try KeyFiles(settings, .reload)
-        tls = try TLSFiles(settings, tickets: tickets, .reload)
+        tls = try TLSFiles(settings, tickets: tickets, .reload, at: wallSeconds)
+        let rejections = tls.certificates.rejections(
+            replacing: before.tls.certificates, at: wallSeconds)
+        guard rejections.isEmpty else { throw SettingsError(rejections) }
     }
 }
 
@@ -70,7 +80,9 @@ final class Reloading: Sendable {
         }
         do throws(SettingsError) {
             let read = try sources.read(.reload)
-            let next = try ReloadedState(before.inForce.reloaded(from: read), tickets)
+            let next = try ReloadedState(
+                before.inForce.reloaded(from: read), tickets, replacing: before,
+                at: Loop.wallMilliseconds() / 1_000)
             apply(next)
             state.withLock { $0.current = next }
             next.keys.warn(logger, before: before.keys)

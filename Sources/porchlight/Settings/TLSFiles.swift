@@ -39,13 +39,11 @@ struct TLSFiles: Sendable {
     let xmpp: XMPPContexts?
     /// What the operator should know about these files.
     let warnings: [String]
-    /// Each file with certificates, and its content, which is public.
-    private let chains: [(path: String, chain: [UInt8])]
+    /// The certificates, in the order in which they are named.
+    let certificates: [ServedCertificate]
 
-    /// A warning begins this long before a certificate expires.
-    private static let noticeSeconds: Int64 = 14 * 24 * 3_600
-
-    /// Reads the files. XMPP clients expect a certificate for each of the domains.
+    /// Reads the files. XMPP clients expect a certificate for each of the domains. One that is not
+    /// valid at `wallSeconds` is used, with a warning.
     ///
     /// - Throws: which file, and what would be right; never the content.
     init(
@@ -58,7 +56,7 @@ struct TLSFiles: Sendable {
             http = nil
             xmpp = nil
             warnings = []
-            chains = []
+            certificates = []
             return
         }
         let pairs = try Self.pairs(choices)
@@ -66,8 +64,7 @@ struct TLSFiles: Sendable {
         func context(_ listener: TLSContext.Listener) throws(SettingsError) -> TLSContext {
             do throws(TLSContextError) {
                 return try TLSContext(
-                    files, minimum: choices.minimum, tickets: tickets, at: wallSeconds,
-                    listener: listener)
+                    files, minimum: choices.minimum, tickets: tickets, listener: listener)
             } catch {
                 let pair = pairs[error.number]
                 let (path, name) =
@@ -86,15 +83,15 @@ struct TLSFiles: Sendable {
         xmpp =
             servesXMPP
             ? XMPPContexts(startTLS: try context(.xmpp), overTLS: try context(.xmppOverTLS)) : nil
-        chains = zip(pairs, files).map { ($0.certificate, $1.chain) }
-        let ofCertificates = zip(pairs, ofClients.certificates).flatMap { pair, certificate in
-            Self.warnings(certificate, in: pair.certificate, at: wallSeconds)
+        certificates = zip(pairs, zip(files, ofClients.certificates)).map { pair, content in
+            ServedCertificate(
+                path: pair.certificate, chain: content.0.chain, certificate: content.1)
         }
         let withoutCertificate = settings.xmpp.domainsOfCertificates.filter {
             servesXMPP && !ofClients.hasCertificate(for: $0)
         }
         warnings =
-            ofCertificates
+            certificates.warnings(at: wallSeconds) + certificates.compactMap(Self.warning)
             + withoutCertificate.map {
                 "no certificate of tls-certificate is valid for \($0) of xmpp-domain: XMPP clients "
                     + "will not connect"
@@ -140,7 +137,7 @@ struct TLSFiles: Sendable {
 
     /// What the log says about certificates that others have replaced, a line each.
     func changes(to other: TLSFiles) -> [String] {
-        zip(chains, other.chains).filter { $0.chain != $1.chain }.map {
+        zip(certificates, other.certificates).filter { $0.chain != $1.chain }.map {
             "certificate replaced: \(cut($1.path))"
         }
     }
@@ -161,28 +158,11 @@ struct TLSFiles: Sendable {
         }
     }
 
-    private static func warnings(
-        _ certificate: TLSCertificate, in path: String, at wallSeconds: Int64
-    ) -> [String] {
-        var warnings: [String] = []
-        let left = certificate.expiresSeconds - wallSeconds
-        if left < noticeSeconds {
-            warnings.append("the certificate in \(path) \(expiry(in: left))")
-        }
-        if case .rsa = certificate.key {
-            warnings.append(
-                "the certificate in \(path) has an RSA key: a handshake costs more than twice as "
-                    + "much as with P-256")
-        }
-        return warnings
-    }
-
-    private static func expiry(in seconds: Int64) -> String {
-        switch seconds / 86_400 {
-        case 2...: "expires in \(seconds / 86_400) days"
-        case 1: "expires in a day"
-        default: seconds > 0 ? "expires within a day" : "has expired"
-        }
+    /// What a key costs.
+    private static func warning(_ served: ServedCertificate) -> String? {
+        guard case .rsa = served.certificate.key else { return nil }
+        return "the certificate in \(served.path) has an RSA key: a handshake costs more than "
+            + "twice as much as with P-256"
     }
 
     /// A private key that all users of the machine can read is not private.

@@ -145,7 +145,7 @@ struct Setting {
 
     func serverContext() throws -> TLSContext {
         try TLSContext(
-            files, minimum: minimum, tickets: tickets, at: Self.today, listener: listener,
+            files, minimum: minimum, tickets: tickets, listener: listener,
             recordsPerKey: serverRecordsPerKey)
     }
 

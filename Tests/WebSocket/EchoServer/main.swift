@@ -15,8 +15,7 @@ let files = try CommandLine.arguments[1...].map {
 let loop = try Loop()
 guard let tickets = TLSTicketKeys(at: loop.monotonicMilliseconds) else { throw UsageError() }
 let context = try TLSContext(
-    [TLSCertificateFiles(chain: files[0], key: files[1])], tickets: tickets,
-    at: Loop.wallMilliseconds() / 1_000)
+    [TLSCertificateFiles(chain: files[0], key: files[1])], tickets: tickets)
 let network = SecureLoop(loop, secureListeners: [1], context: context)
 let ports = [
     try loop.bind(host: "127.0.0.1", port: 0).port, try loop.bind(host: "127.0.0.1", port: 0).port,
