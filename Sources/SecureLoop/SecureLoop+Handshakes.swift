@@ -8,7 +8,9 @@ extension SecureLoop {
     func readHello(_ bytes: RawSpan, of stream: SecureStream) {
         switch stream.reader?.receive(bytes) {
         case .needMore, nil: return
-        case .rejected(let error): return fail(stream, error)
+        case .rejected(let error):
+            if error == .notTLS { answerPlain(bytes, of: stream) }
+            return fail(stream, error)
         case .complete: break
         }
         guard let context = context(of: stream.listener), counters.waiting < limits.waitingMax
@@ -24,6 +26,17 @@ extension SecureLoop {
         counters.waiting += 1
         waiting.append(stream, at: now)
         applyReading(stream)
+    }
+
+    /// Says to a client that speaks no TLS what would be right. Not after a plain stream has begun
+    /// TLS: its client knows that.
+    private func answerPlain(_ bytes: RawSpan, of stream: SecureStream) {
+        guard bytes.byteCount > 0, secureListeners.contains(stream.listener) else { return }
+        let first = unsafe bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self)
+        let answer = plainAnswer(first, stream.listener)
+        guard !answer.isEmpty else { return }
+        stream.hasAlert = true
+        write(answer, of: stream)
     }
 
     /// The client's next message of the handshake.

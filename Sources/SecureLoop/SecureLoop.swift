@@ -6,7 +6,8 @@
 //   * An encrypted stream is accepted when its socket is, before the handshake. So the owner's
 //     limits and its time for the first message hold from then on. What it writes before the
 //     handshake is over is dropped: there is no key to encrypt it with.
-//   * An error of TLS ends a stream as a broken connection does. An alert is sent if there is one.
+//   * An error of TLS ends a stream as a broken connection does. An alert is sent if there is one,
+//     and to a client that speaks no TLS what `plainAnswer` has for its first byte.
 //   * close_notify ends a stream as a FIN does: the owner may still write.
 //
 // Nothing of OpenSSL exists for a stream before its whole ClientHello is here. Handshakes are
@@ -57,6 +58,8 @@ public final class SecureLoop {
     let limits: Limits
     /// The listeners whose connections are encrypted.
     let secureListeners: Set<Int>
+    /// What a client of an encrypted listener is answered whose first byte is not TLS.
+    let plainAnswer: (_ first: UInt8, _ listener: Int) -> [UInt8]
     let bench: HandshakeBench
     let wire = TLSWire()
     /// By slot; nil for a stream that is not encrypted.
@@ -87,10 +90,13 @@ public final class SecureLoop {
 
     /// Encrypts the streams that these listeners accept, which are those of `loop` or of another
     /// loop, from which this one adopts sockets. Several loops may share a context and threads.
+    /// `plainAnswer` returns what is written, without encryption, to a client of such a listener
+    /// that does not speak TLS.
     public init(
         _ loop: Loop, secureListeners: Set<Int>, context: TLSContext?,
         contextsOfListeners: [Int: TLSContext] = [:], limits: Limits = Limits(),
-        threads: HandshakeThreads = HandshakeThreads(count: 1)
+        threads: HandshakeThreads = HandshakeThreads(count: 1),
+        plainAnswer: @escaping (_ first: UInt8, _ listener: Int) -> [UInt8] = { _, _ in [] }
     ) {
         precondition(
             context != nil || secureListeners.allSatisfy { contextsOfListeners[$0] != nil },
@@ -101,6 +107,7 @@ public final class SecureLoop {
         self.context = context
         self.contextsOfListeners = contextsOfListeners
         self.limits = limits
+        self.plainAnswer = plainAnswer
         bench = HandshakeBench(threads, wakeup: loop.wakeup)
     }
 

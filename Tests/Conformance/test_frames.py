@@ -69,6 +69,33 @@ class Frames(Case):
                 c.raw(struct.pack(">I", length))
                 self.assertEqual(c.closing()["code"], 4400)
 
+    def test_other_protocols_are_told_what_would_be_right(self):
+        json = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+        mqtt = b"\x10\x10\0\4MQTT\4\2\0\x3c\0\4test"
+        for sent, words in (
+                (json, ("JSON", "4-byte length", "big-endian")),
+                (struct.pack("<I", len(json)) + json,
+                 ("little-endian", "4-byte length", "big-endian")),
+                (b"<?xml version='1.0'?><stream:stream>", ("XMPP", "xmpp-listen")),
+                (mqtt, ("MQTT",)),
+                (b"PROXY TCP4 192.0.2.1 192.0.2.2 50000 7400\r\n",
+                 ("PROXY header", "proxy-protocol", "proxies")),
+                (b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0",
+                 ("PROXY header", "proxy-protocol", "proxies"))):
+            with self.subTest(sent=sent):
+                c = self.connect()
+                c.raw(sent)
+                closing = c.closing()
+                self.assertEqual((closing["code"], closing["reason"]),
+                                 (4400, "protocol_violation"))
+                for word in words:
+                    self.assertIn(word, closing["message"])
+
+    def test_after_login_they_are_long_frames(self):
+        c = self.login(self.name("a"))
+        c.raw(b"<stream:stream>")
+        self.assertEqual(c.closing()["message"], "A frame was too long.")
+
     def test_answers_before_the_violation_are_delivered(self):
         c = self.login(self.name("a"))
         c.raw(frame(request("ping", {}, 1)) * 20 + struct.pack(">I", AFTER + 1) + b"rest" * 100)

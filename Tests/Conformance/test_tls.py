@@ -1,10 +1,12 @@
 """TLS: what is agreed on, which certificate is served, and what SIGHUP does."""
 
+import json
 import os
 import re
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 import threading
 import time
@@ -95,10 +97,23 @@ class Handshakes(Secured):
 
     def test_what_is_not_tls_is_closed(self):
         s = self.serve()
-        plain = socket.create_connection(("127.0.0.1", s.tls_port), timeout=WAIT)
-        self.keep(plain)
-        plain.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        self.assertEqual(plain.recv(100), b"")
+
+        def answer(sent):
+            plain = socket.create_connection(("127.0.0.1", s.tls_port), timeout=WAIT)
+            self.keep(plain)
+            plain.sendall(sent)
+            return b"".join(iter(lambda: plain.recv(1000), b""))
+        head, _, body = answer(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").partition(b"\r\n\r\n")
+        self.assertTrue(head.startswith(b"HTTP/1.1 400 Bad Request\r\n"), head)
+        self.assertEqual(body, b"This port speaks TLS: connect with it, as wss does.\n")
+        for sent in (b"\0\0\0\2{}", b"{}", b"<stream>"):
+            got = answer(sent)
+            self.assertEqual(got[:4], struct.pack(">I", len(got) - 4))
+            self.assertEqual(json.loads(got[4:]), {
+                "jsonrpc": "2.0", "method": "close", "params": {
+                    "code": 4400, "reason": "protocol_violation",
+                    "message": "This port speaks TLS: begin with its handshake, or use the port "
+                               "without it."}})
 
     def test_a_handshake_that_stops_ends_with_the_time_for_the_login(self):
         s = self.serve()

@@ -55,6 +55,27 @@ class HTTP(Case):
             body = b"PUT /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nUpgrade: x\r\n\r\nabc"
             self.assertEqual(self.statuses(body + LIVEZ), [405, 200])
 
+    def test_a_websocket_is_elsewhere(self):
+        for path in (b"/v1/socket", b"/", b"/ws", b"/xmpp"):
+            got = self.service.raw(
+                b"GET " + path + b" HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\n"
+                b"Upgrade: WebSocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                b"Sec-WebSocket-Version: 13\r\n\r\n")
+            head, _, body = got.partition(b"\r\n\r\n")
+            self.assertTrue(head.startswith(b"HTTP/1.1 426 Upgrade Required\r\n"), got)
+            self.assertIn(b"\r\nUpgrade: websocket", head)
+            self.assertIn(b"\r\nConnection: Upgrade", head)
+            problem = json.loads(body)
+            self.assertEqual((problem["status"], problem["reason"]), (426, "upgrade_required"))
+            self.assertEqual(
+                problem["detail"],
+                "This is the HTTP API, which has no WebSocket: connect to /v1/socket at the "
+                "address of the setting `listen`, with port 7400 by default.")
+        for method in (b"POST", b"HEAD"):
+            self.assertEqual(self.statuses(
+                method + b" /v1/socket HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
+                b"Connection: close\r\n\r\n"), [404])
+
     def test_connect_is_rejected_and_is_the_last(self):
         for target in (b"a:1", b"/livez", b"http://a/livez"):
             self.rejected(501, b"CONNECT " + target + b" HTTP/1.1\r\nHost: a\r\n\r\n" + LIVEZ)

@@ -47,6 +47,28 @@ import Testing
         return whole
     }
 
+    @Test(
+        arguments: [
+            (
+                "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n",
+                "This listener does not expect a PROXY header: turn off proxy-protocol for it in "
+                    + "your proxies."
+            ),
+            (
+                "\r\n\r\n\0\r\nQUIT\n!",
+                "This listener does not expect a PROXY header: turn off proxy-protocol for it in "
+                    + "your proxies."
+            ),
+            ("PROX a\r\n", "The request line must be `METHOD TARGET HTTP/1.1`."),
+            ("\r\n\r\n\0\r\nQUI!", "The request must begin with its method."),
+        ])
+    func `says what is no request`(text: String, detail: String) {
+        var reader = RequestReader(Self.limits)
+        var input = ByteBuffer(string: text)
+        let error = #expect(throws: HTTPError.self) { _ = try reader.next(in: &input) }
+        #expect(error?.detail == detail)
+    }
+
     @Test func `reads as many lines as it may`() throws {
         var reader = RequestReader(Self.limits)
         var input = ByteBuffer(string: "GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\n")

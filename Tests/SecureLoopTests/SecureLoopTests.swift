@@ -138,6 +138,18 @@ import Testing
         #expect(world.received.isEmpty)
     }
 
+    @Test func `answers a stream that is not TLS`() throws {
+        let world = try World(Setting()) { Array("\($0) on \($1)".utf8) }
+        defer { world.close() }
+        let id = try world.connect(speaksTLS: false)
+        world.run { world.connected.contains(id) }
+        world.send(Array("{}".utf8), from: id)
+        world.run { world.closed.count == 1 && world.clientEnds.contains(id) }
+        #expect(world.raw[id].map { String(decoding: $0, as: UTF8.self) } == "123 on 1")
+        #expect(world.secure.counters.count(of: .notTLS) == 1)
+        #expect(world.received.isEmpty)
+    }
+
     @Test func `sends an alert before it closes`() throws {
         var setting = try Setting()
         setting.offer.applicationProtocols = ["h2"]

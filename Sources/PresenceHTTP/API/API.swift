@@ -34,7 +34,9 @@ struct API: HTTPApplication {
             guard let method = head.method else { throw .unknownMethod }
             guard method != .connect else { throw .noProxy }
             switch routing {
-            case .notFound: throw .notFound
+            case .notFound: throw head.asksForWebSocket ? .webSocket : .notFound
+            case .found(let operation, _) where operation.path == "/" && head.asksForWebSocket:
+                throw .webSocket
             case .methodNotAllowed(let methods): throw .methodNotAllowed(methods)
             case nil where head.target == .asterisk && method == .options:
                 throw .methodNotAllowed(Array(Set(Operation.allCases.map(\.method))))

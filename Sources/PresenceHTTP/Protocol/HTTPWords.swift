@@ -33,6 +33,7 @@ enum HTTPStatus: Int, CaseIterable, Sendable {
     case expectationFailed = 417
     case misdirectedRequest = 421
     case unprocessableContent = 422
+    case upgradeRequired = 426
     case tooManyRequests = 429
     case headerFieldsTooLarge = 431
     case internalServerError = 500
@@ -59,6 +60,7 @@ enum HTTPStatus: Int, CaseIterable, Sendable {
         case .expectationFailed: "Expectation Failed"
         case .misdirectedRequest: "Misdirected Request"
         case .unprocessableContent: "Unprocessable Content"
+        case .upgradeRequired: "Upgrade Required"
         case .tooManyRequests: "Too Many Requests"
         case .headerFieldsTooLarge: "Request Header Fields Too Large"
         case .internalServerError: "Internal Server Error"
@@ -96,6 +98,7 @@ enum FieldName: String, CaseIterable, Sendable {
     case referrerPolicy = "Referrer-Policy"
     case retryAfter = "Retry-After"
     case transferEncoding = "Transfer-Encoding"
+    case upgrade = "Upgrade"
     case vary = "Vary"
     case wwwAuthenticate = "WWW-Authenticate"
     case xContentTypeOptions = "X-Content-Type-Options"

@@ -51,6 +51,9 @@ struct RequestHead: Sendable {
         minorVersion > 0 && framing != .length(0) && fields.has("100-continue", in: .expect)
     }
 
+    /// Whether the client wants to speak WebSocket from then on (RFC 6455, 4.1).
+    var asksForWebSocket: Bool { method == .get && fields.has("websocket", in: .upgrade) }
+
     /// Whether it expects what this server does not know. HTTP/1.0 has no expectations.
     var hasUnknownExpectation: Bool {
         minorVersion > 0
@@ -91,7 +94,10 @@ struct RequestLine: Sendable {
         guard words.count == 3, !words[0].isEmpty, words[0].allSatisfy({ $0.isTokenByte }),
             !words[1].isEmpty, words[1].allSatisfy({ 0x21...0x7E ~= $0 }),
             let version = Self.version(words[2])
-        else { throw .malformed("The request line must be `METHOD TARGET HTTP/1.1`.") }
+        else {
+            guard words[0].elementsEqual("PROXY".utf8) else { throw .requestLine }
+            throw .proxyHeader
+        }
         guard version.major == 1 else { throw .unsupportedVersion }
         method = HTTPMethod(rawValue: String(decoding: words[0], as: UTF8.self))
         target = RequestTarget(String(decoding: words[1], as: UTF8.self))

@@ -62,6 +62,9 @@ struct RequestReader: Sendable {
         section = FieldSection(limits.fields)
     }
 
+    /// The beginning of version 2 of the PROXY protocol.
+    private static let proxyHeader = Array("\r\n\r\n\0\r\nQUIT\n".utf8)
+
     /// Whether no part of a request has been read.
     var isBetweenRequests: Bool { if case .line = state { true } else { false } }
 
@@ -112,7 +115,10 @@ struct RequestReader: Sendable {
     private mutating func readLine(_ input: inout ByteBuffer) throws(HTTPError) -> Bool {
         let first = input.getInteger(at: input.readerIndex, as: UInt8.self)
         // No method begins so. What is no HTTP, such as a ClientHello, may have no line.
-        guard first.map({ $0 > UInt8(ascii: " ") }) ?? true else { throw .noRequest }
+        guard first.map({ $0 > UInt8(ascii: " ") }) ?? true else {
+            let isProxyHeader = input.readableBytesView.starts(with: Self.proxyHeader)
+            throw isProxyHeader ? .proxyHeader : .noRequest
+        }
         let bytesMax = limits.lineBytesMax
         guard let line = try takeLine(&input, bytesMax, .targetTooLong(bytesMax: bytesMax)) else {
             return false

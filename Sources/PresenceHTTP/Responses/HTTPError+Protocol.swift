@@ -8,6 +8,17 @@ extension HTTPError {
 
     static var noRequest: HTTPError { malformed("The request must begin with its method.") }
 
+    static var requestLine: HTTPError {
+        malformed("The request line must be `METHOD TARGET HTTP/1.1`.")
+    }
+
+    /// Of either version.
+    static var proxyHeader: HTTPError {
+        malformed(
+            "This listener does not expect a PROXY header: turn off proxy-protocol for it in your "
+                + "proxies.")
+    }
+
     static var hosts: HTTPError { malformed("The request must have one `Host`.") }
 
     static var invalidHost: HTTPError {

@@ -70,6 +70,14 @@ extension HTTPError {
         HTTPError(.notFound, "not_found", "There is no such path; see /openapi.json.")
     }
 
+    static var webSocket: HTTPError {
+        HTTPError(
+            .upgradeRequired, "upgrade_required",
+            "This is the HTTP API, which has no WebSocket: connect to /v1/socket at the address of "
+                + "the setting `listen`, with port 7400 by default."
+        ).with(.upgrade, "websocket").with(.connection, "Upgrade")
+    }
+
     static func methodNotAllowed(_ methods: [HTTPMethod]) -> HTTPError {
         var names = methods.map(\.rawValue)
         if methods.contains(.get) { names.append(HTTPMethod.head.rawValue) }

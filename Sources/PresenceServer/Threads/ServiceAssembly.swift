@@ -52,12 +52,16 @@ struct ServiceAssembly {
     private func makeSecureLoops() -> [SecureLoop] {
         let threads = HandshakeThreads.ofThisMachine
         let limits = SecureLoop.Limits(shareOf: loops.connections.count)
+        let kinds = configuration.listeners
         return loops.connections.map { loop in
             SecureLoop(
                 loop, secureListeners: configuration.secureListeners,
                 context: configuration.tls?.context,
                 contextsOfListeners: configuration.contextsOfListeners, limits: limits,
-                threads: threads)
+                threads: threads,
+                plainAnswer: { first, listener in
+                    kinds[listener] == .nativeTLS ? .answerWithoutTLS(toFirstByte: first) : []
+                })
         }
     }
 

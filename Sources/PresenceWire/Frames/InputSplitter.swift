@@ -41,6 +41,8 @@ public enum InputBody: Hashable, Sendable {
 public enum InputViolation: Hashable, Sendable {
     /// A native frame that is longer than the limit.
     case frame
+    /// Such a frame whose length is the beginning of something else.
+    case foreign(ForeignProtocol)
     /// An HTTP request that is not accepted.
     case request(UpgradeError)
     /// What RFC 6455 does not allow, or a limit of a WebSocket.
@@ -73,7 +75,7 @@ public enum InputSplitter {
             self = .undecided
             let outcome = splitter.next(in: chunk, from: &offset, bodyBytesMax: bodyBytesMax)
             self = .native(splitter)
-            return InputOutcome(outcome)
+            return InputOutcome(outcome, bodyBytesMax: bodyBytesMax)
         case .webSocket(let input):
             let outcome = input.reader.next(
                 in: chunk, from: &offset, bodyBytesMax: bodyBytesMax, body: &body)
@@ -201,14 +203,14 @@ public final class WebSocketInput {
 }
 
 extension InputOutcome {
-    fileprivate init(_ outcome: FrameOutcome) {
+    fileprivate init(_ outcome: FrameOutcome, bodyBytesMax: Int) {
         switch outcome {
         case .needMore: self = .needMore
         case .keepAlive: self = .keepAlive
         case .frame(let body): self = .message(.frame(body))
         case .violation(let bytesClaimed):
             self = .violation(
-                ForeignProtocol.error(bytesClaimed: bytesClaimed).map { .request($0) } ?? .frame)
+                ForeignProtocol.violation(bytesClaimed: bytesClaimed, bodyBytesMax: bodyBytesMax))
         }
     }
 

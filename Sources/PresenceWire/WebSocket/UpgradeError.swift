@@ -5,6 +5,8 @@
 public enum UpgradeError: Error, Hashable, CaseIterable, Sendable {
     /// It is not HTTP, or has what a request for a WebSocket must not have.
     case malformed
+    /// It is not encrypted, and the port speaks TLS.
+    case notEncrypted
     /// It has a body.
     case body
     /// `Host` is missing, appears twice, or is not a host.
@@ -39,7 +41,7 @@ extension UpgradeError {
     /// The status code.
     public var status: Int {
         switch self {
-        case .malformed, .body, .host, .key, .subprotocol, .subprotocolOfXMPP: 400
+        case .malformed, .notEncrypted, .body, .host, .key, .subprotocol, .subprotocolOfXMPP: 400
         case .origin: 403
         case .path: 404
         case .method: 405
@@ -69,6 +71,7 @@ extension UpgradeError {
     fileprivate var sentence: StaticString {
         switch self {
         case .malformed: "The request is not valid HTTP/1.1."
+        case .notEncrypted: "This port speaks TLS: connect with it, as wss does."
         case .body: "A request for a WebSocket has no body."
         case .host: "The request must have exactly one valid Host."
         case .key: "Sec-WebSocket-Key must be the base64 of 16 bytes."

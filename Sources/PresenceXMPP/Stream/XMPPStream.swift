@@ -110,11 +110,17 @@ public struct XMPPStream: Sendable {
         }
         // Not copied for a stanza, which needs none of them.
         var settings: StreamSettings { service.settings }
+        let start = offset
         switch splitter.next(in: chunk, from: &offset, bytesMax: bytesMax(of: service)) {
         case .needMore: return .needMore
         case .whiteSpace: return .keepAlive
         case .streamEnd: return end()
-        case .rejected(let error): return fail(StreamError(of: error), settings, using: &random)
+        case .rejected(let error):
+            let rejected = chunk.extracting(start..<chunk.byteCount)
+            if !isOpened, let other = ForeignProtocol(rejected) {
+                return fail(other, settings, using: &random)
+            }
+            return fail(StreamError(of: error), settings, using: &random)
         case .header(let part):
             do throws(XMLError) {
                 let header = try splitter.withBytes(of: part, in: chunk) {
@@ -171,6 +177,23 @@ public struct XMPPStream: Sendable {
             answerHeader(domain: domain, to: nil as [UInt8]?, using: &random)
         }
         return fail(error)
+    }
+
+    /// The client does not speak XMPP. One that speaks HTTP is answered in HTTP.
+    private mutating func fail(
+        _ other: ForeignProtocol, _ settings: StreamSettings,
+        using random: inout some RandomNumberGenerator
+    ) -> StreamInput {
+        let error = StreamError(.notWellFormed, other.sentence)
+        guard other == .http else { return fail(error, settings, using: &random) }
+        output += Array(
+            """
+            HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n\
+            Content-Length: \(error.text.utf8.count + 1)\r\nConnection: close\r\n\r\n\
+            \(error.text)\n
+            """.utf8)
+        forget()
+        return .error(error)
     }
 
     /// Ends a stream that is open.

@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("GET / HTTP/1.1\r\n\r\n", "not-well-formed"), ("<!DOCTYPE a>", "restricted-xml"),
+        ("get / HTTP/1.1\r\n\r\n", "not-well-formed"), ("<!DOCTYPE a>", "restricted-xml"),
         ("<!-- a -->", "restricted-xml"), ("<?a b?>", "restricted-xml"), ("<a<", "not-well-formed"),
         ("\u{FEFF}a", "not-well-formed"), ("\0<", "unsupported-encoding"),
         ("<stream:stream/>", "bad-format"),
@@ -147,6 +147,33 @@ import Testing
         #expect(said.hasPrefix(Self.open))
         #expect(said.contains("<stream:error><\(condition) xmlns="))
         #expect(peer.receive("anything else") == "")
+    }
+
+    @Test(arguments: ["GET / HTTP/1.1\r\n\r\n", "POST /v1/states HTTP/1.1\r\n", "G"])
+    func `HTTP is answered in HTTP`(sent: String) {
+        var peer = StreamPeer()
+        let words =
+            "This port speaks XMPP (the setting xmpp-listen), not HTTP. XMPP over WebSocket is at "
+            + "/xmpp of the setting listen, the HTTP API at the setting http."
+        #expect(
+            peer.receive(sent)
+                == "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                + "Content-Length: 148\r\nConnection: close\r\n\r\n\(words)\n")
+        #expect(words.utf8.count + 1 == 148)
+        #expect(peer.log.first == "error not-well-formed")
+        #expect(peer.isEnded)
+    }
+
+    @Test(arguments: ["PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n", "\r\n\r\n\0\r\nQUIT\n!"])
+    func `a PROXY header is not expected`(sent: String) {
+        var peer = StreamPeer()
+        let said = peer.receive(sent)
+        #expect(said.hasPrefix(Self.open))
+        #expect(
+            said.contains(
+                ">This listener does not expect a PROXY header: turn off proxy-protocol for it in "
+                    + "your proxies.</text></stream:error>"))
+        #expect(peer.isEnded)
     }
 
     @Test func `the second header names the same domain`() {

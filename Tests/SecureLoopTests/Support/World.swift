@@ -42,13 +42,14 @@ final class World: LoopHandler {
 
     init(
         _ setting: Setting, limits: SecureLoop.Limits = SecureLoop.Limits(),
-        threads: HandshakeThreads = HandshakeThreads(count: 1)
+        threads: HandshakeThreads = HandshakeThreads(count: 1),
+        plainAnswer: @escaping (UInt8, Int) -> [UInt8] = { _, _ in [] }
     ) throws {
         self.setting = setting
         loop = try Loop(lingerMilliseconds: 200)
         secure = SecureLoop(
             loop, secureListeners: [1], context: try setting.serverContext(), limits: limits,
-            threads: threads)
+            threads: threads, plainAnswer: plainAnswer)
         plainAddress = try loop.bind(host: "127.0.0.1", port: 0)
         address = try loop.bind(host: "127.0.0.1", port: 0)
         try loop.startListening()

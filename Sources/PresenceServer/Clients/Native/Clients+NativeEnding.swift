@@ -10,6 +10,8 @@ enum CloseMessage {
     case notification
     /// The same, after a native frame that was longer than the limit.
     case frameTooLong
+    /// The same, after what is no frame.
+    case foreign(ForeignProtocol)
     /// By an HTTP answer: the peer speaks HTTP, and is rejected.
     case httpAnswer(UpgradeError)
     /// By a `close` notification and an end of the protocol with a code of its own.
@@ -19,6 +21,7 @@ enum CloseMessage {
     fileprivate var sentence: StaticString? {
         switch self {
         case .frameTooLong: "A frame was too long."
+        case .foreign(let other): other.sentence
         case .webSocketEnd(let code): code.sentence
         case .notification, .httpAnswer: nil
         }
@@ -36,7 +39,7 @@ extension Clients {
             table.append(to: slot) { $0.appendAnswer(UpgradeError(reason)) }
         case .httpAnswer(let error):
             table.append(to: slot) { $0.appendAnswer(error) }
-        case .notification, .frameTooLong, .webSocketEnd:
+        case .notification, .frameTooLong, .foreign, .webSocketEnd:
             if let reason {
                 let seconds = self.retryAfterSeconds(reason, retryAfterSeconds)
                 send(to: slot) {
@@ -71,9 +74,29 @@ extension Clients {
             close(slot, .protocolViolation, by: .httpAnswer(isElsewhere ? .path : error))
         case .message(let code):
             close(slot, .protocolViolation, by: .webSocketEnd(code))
-        case .request, .frame:
+        case .foreign(let other) where table.phase(of: slot) == .anonymous:
+            close(slot, .protocolViolation, by: .foreign(other))
+        case .request, .foreign, .frame:
             close(slot, .protocolViolation, by: .frameTooLong)
         }
+    }
+}
+
+extension [UInt8] {
+    /// The answer to a client that does not speak TLS on a port that does: by HTTP if its first
+    /// byte is that of a method, else by a `close` notification.
+    static func answerWithoutTLS(toFirstByte first: UInt8) -> Self {
+        var bytes: Self = []
+        if UInt8(ascii: "A")...UInt8(ascii: "Z") ~= first {
+            bytes.appendAnswer(.notEncrypted)
+        } else {
+            Framing.native.append(to: &bytes) {
+                $0.appendCloseBody(
+                    .protocolViolation,
+                    "This port speaks TLS: begin with its handshake, or use the port without it.")
+            }
+        }
+        return bytes
     }
 }
 
