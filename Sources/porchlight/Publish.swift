@@ -33,6 +33,10 @@ struct Publish: ParsableCommand {
     @Option(parsing: .unconditional, help: "Seconds until the status expires: 60 to 604800.")
     var expiry = 3_600
 
+    // Other commands call it so, and the parser would suggest `--ext`.
+    @Option(name: .customLong("for"), parsing: .unconditional, help: .hidden)
+    var duration: String?
+
     @Flag(help: "Also list the status at login, for subscribers that are offline now.")
     var keep = false
 
@@ -45,6 +49,9 @@ struct Publish: ParsableCommand {
     var serverKey: String?
 
     func validate() throws {
+        guard duration == nil else {
+            throw ValidationError("There is no --for: give the seconds as --expiry.")
+        }
         try checkStatus()
         guard !once else {
             // First: the account is not that of a token, either.

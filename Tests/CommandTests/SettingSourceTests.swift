@@ -169,6 +169,38 @@ final class TemporaryFile {
         #expect(try messages(text) == [message])
     }
 
+    @Test(arguments: [
+        (
+            "listen: [::]:7400",
+            "FILE:1: this is not YAML: did not find expected node content. To YAML, `[` begins a "
+                + "list: quote the value, as in `listen: \"[::]:7400\"`."
+        ),
+        (
+            "heartbeat: 10\r\nhttp:  [::1]:7401  # both\r\nlog-level: info\r\n",
+            "FILE:2: this is not YAML: did not find expected node content. To YAML, `[` begins a "
+                + "list: quote the value, as in `http: \"[::1]:7401\"`."
+        ),
+        (
+            "\tlisten: 127.0.0.1:7400",
+            "FILE:1: this is not YAML: found character that cannot start any token. The line "
+                + "begins with a tab: remove it; YAML is indented with spaces only."
+        ),
+        (
+            "heartbeat: 50\n \tlog-level: info",
+            "FILE:2: this is not YAML: mapping values are not allowed in this context. The line "
+                + "begins with a tab: remove it; YAML is indented with spaces only."
+        ),
+        (
+            "log-level: a: b",
+            "FILE:1: this is not YAML: mapping values are not allowed in this context."
+        ),
+    ])
+    func `a tab and an unquoted bracket are told with what would be right`(
+        text: String, message: String
+    ) throws {
+        #expect(try messages(text) == [message])
+    }
+
     @Test func `a file that is not YAML is rejected with the line`() throws {
         let message = try #require(try messages("heartbeat: 10\nlisten: [127\ndata: x").first)
         #expect(message.hasPrefix("FILE:3: this is not YAML"))

@@ -119,7 +119,7 @@ extension SettingsFile {
             } catch let error as YamlError {
                 guard case .duplicatedKeysInMapping(let names, let context) = error,
                     let marked = text.markingDuplicate(number, names.first, at: context.mark)
-                else { throw SettingsError(message(duplicate ?? error, in: path)) }
+                else { throw SettingsError(message(duplicate ?? error, in: path, text)) }
                 duplicate = duplicate ?? error
                 text = marked
             } catch {
@@ -129,12 +129,13 @@ extension SettingsFile {
         throw SettingsError("\(path) sets more than \(duplicatesMax) settings twice.")
     }
 
-    private static func message(_ error: YamlError, in path: String) -> String {
+    private static func message(_ error: YamlError, in path: String, _ text: String) -> String {
         let verdict =
             path.lowercased().hasSuffix(".json") ? "this JSON cannot be read" : "this is not YAML"
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
-            return "\(path):\(mark.line): \(verdict): \(problem)."
+            let hint = hint(forLine: mark.line, of: text)
+            return "\(path):\(mark.line): \(verdict): \(problem).\(hint)"
         case .composer(let context, let problem, let mark, _):
             let expected = context.map { "\($0.text), " } ?? ""
             return "\(path):\(mark.line): \(expected)\(problem)."
@@ -147,6 +148,23 @@ extension SettingsFile {
         default:
             return "\(path): \(verdict): \(error)."
         }
+    }
+
+    /// What would be right in a line that cannot be read, if it has one of two frequent errors;
+    /// empty: it is another.
+    private static func hint(forLine number: Int, of text: String) -> String {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        guard lines.indices.contains(number - 1) else { return "" }
+        let line = lines[number - 1]
+        if line.prefix(while: \.isWhitespace).contains("\t") {
+            return " The line begins with a tab: remove it; YAML is indented with spaces only."
+        }
+        let words = line.split(separator: ":", maxSplits: 1)
+        guard words.count == 2, !words[0].contains("\"") else { return "" }
+        let value = words[1].drop(while: \.isWhitespace).prefix { !$0.isWhitespace }
+        guard value.first == "[" else { return "" }
+        return " To YAML, `[` begins a list: quote the value, as in "
+            + "`\(cut(String(words[0]))): \"\(cut(String(value)))\"`."
     }
 }
 
