@@ -30,6 +30,17 @@ class Json(Case):
         self.assertIsNone(got["id"])
         self.stays()
 
+    def test_broken_json_has_the_position(self):
+        for body, position in (('{"jsonrpc":"2.0","id":1,}', 24), ("{", 1), ("nul", 3),
+                               (PING % ',"a":"\\ud800"', len(PING % "") + 5)):
+            got = self.one(body)
+            data = self.rejected(got, -32700, "invalid_json", position=position)
+            self.assertEqual(set(data), {"reason", "position"})
+            self.assertEqual(
+                got["error"]["message"],
+                "The frame is not a single JSON value; the error is at byte %d, counted from 0."
+                % position)
+
     def test_broken_json(self):
         # A WebSocket is closed for text that is not UTF-8: test_websocket.
         other = [(PING % "").encode("utf-16")] if CARRIER == "native" else []

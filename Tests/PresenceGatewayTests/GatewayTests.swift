@@ -99,7 +99,7 @@ private final class RunningService: Sendable {
         }
         var call = query
         call.body = []
-        await #expect(throws: InProcessError.invalidBody(.invalidJSON)) {
+        await #expect(throws: InProcessError.invalidBody(.invalidJSON(position: 0))) {
             try await gateway.call(call)
         }
         call.body = Array(repeating: 0x20, count: 262_145)

@@ -134,10 +134,12 @@ import Testing
         #expect(decode(many + [#""other""#]).rejection == tooMany)
         let repeats = [String](repeating: #""again""#, count: 5_000)
         #expect(decode(repeats).names == ["again"])
-        let long = Rejection(.tooLong, field: slot.field, limit: 128, count: 129)
+        let long = Rejection(.tooLong, field: slot.field, limit: 128, count: 129, index: 0)
         #expect(decode(["\"\(String(repeating: "x", count: 129))\""]).rejection == long)
-        let invalid = Rejection(.invalidName, field: slot.field, limit: 128)
+        let invalid = Rejection(.invalidName, field: slot.field, limit: 128, index: 1)
         #expect(decode([#""a""#, #""""#]).rejection == invalid)
+        let hundred = (0..<100).map { $0 == 73 ? #"" a""# : #""n\#($0)""# }
+        #expect(decode(hundred).rejection?.index == 73)
     }
 
     @Test func `limits of the service's own choice`() {
@@ -154,7 +156,7 @@ import Testing
         #expect(rejection(61, #""abc","b""#) == nil)
         #expect(rejection(62, #""a""#) == Rejection(.outOfRange, field: .expiry, min: 60, max: 61))
         #expect(rejection(60, #""a","b","c""#) == Rejection(.tooMany, field: .publishers, limit: 2))
-        let long = Rejection(.tooLong, field: .publishers, limit: 3, count: 4)
+        let long = Rejection(.tooLong, field: .publishers, limit: 3, count: 4, index: 0)
         #expect(rejection(60, #""abcd""#) == long)
     }
 

@@ -46,16 +46,18 @@ import Testing
         #expect(decoded.names.count == 2_000)
     }
 
-    @Test(arguments: [
-        (#""tags":[1]"#, Rejection.Field.tags), (#""tags":["a",null]"#, .tags),
-        (#""tags":"a""#, .tags), (#""tags":null"#, .tags), (#""tags":{}"#, .tags),
-        (#""alias":null"#, .alias), (#""alias":["a"]"#, .alias),
-        (#""pushAddress":1"#, .pushAddress),
-        (#""pushAddress":null"#, .pushAddress), (#""device":5"#, .device),
-    ])
-    func `a wrong type comes first`(member: String, field: Rejection.Field) {
+    @Test(
+        arguments: [
+            (#""tags":[1]"#, Rejection.Field.tags, 0), (#""tags":["a",null]"#, .tags, 1),
+            (#""tags":"a""#, .tags, nil), (#""tags":null"#, .tags, nil),
+            (#""tags":{}"#, .tags, nil),
+            (#""alias":null"#, .alias, nil), (#""alias":["a"]"#, .alias, nil),
+            (#""pushAddress":1"#, .pushAddress, nil),
+            (#""pushAddress":null"#, .pushAddress, nil), (#""device":5"#, .device, nil),
+        ] as [(String, Rejection.Field, Int?)])
+    func `a wrong type comes first`(member: String, field: Rejection.Field, index: Int?) {
         let (decoded, _) = set(#"{\#(member)}"#)
-        #expect(decoded.rejection == Rejection(.wrongType, field: field))
+        #expect(decoded.rejection == Rejection(.wrongType, field: field, index: index))
     }
 
     @Test func `a device is a name`() {

@@ -49,6 +49,21 @@ import Testing
             #""field":"device","limit":64"#
         ),
         (
+            Rejection(.invalidName, field: .publishers, limit: 128, index: 73),
+            "The element at index 73 of `publishers` must be 1 to 128 bytes, without control "
+                + "characters and without leading or trailing spaces.",
+            #""field":"publishers","index":73,"limit":128"#
+        ),
+        (
+            Rejection(.tooLong, field: .accounts, limit: 128, count: 200, index: 0),
+            "The element at index 0 of `accounts` has 200 bytes; at most 128 are allowed.",
+            #""field":"accounts","index":0,"limit":128,"count":200"#
+        ),
+        (
+            Rejection(.wrongType, field: .tags, index: 2),
+            "The element at index 2 of `tags` must be a string.", #""field":"tags","index":2"#
+        ),
+        (
             Rejection(.tooMany, field: .publishers, limit: 100),
             "`publishers` has more than 100 names; split the request.",
             #""field":"publishers","limit":100"#
@@ -112,6 +127,17 @@ import Testing
         (Rejection(.notLoggedIn), 401, "Log in first.", ""),
         (Rejection(.invalidToken), 401, "Invalid credentials.", ""),
         (
+            Rejection(.invalidToken, field: .key), 401,
+            "`key` is not a server key of this service; a JWT is given as `token`.",
+            #","field":"key""#
+        ),
+        (
+            Rejection(CredentialError.audience), 401,
+            "The token's `aud` does not include this service: it must have what the setting "
+                + "jwt-audience says, and there must be none without that setting.",
+            #","field":"token""#
+        ),
+        (
             Rejection(CredentialError.signature), 401, "The token's signature is invalid.",
             #","field":"token""#
         ),
@@ -124,7 +150,24 @@ import Testing
             Rejection(CredentialError.keysUnavailable, retryAfterSeconds: 2), 503,
             "The keys that verify tokens cannot be fetched; try again later.", #","retryAfter":2"#
         ),
-        (Rejection(.forbidden), 403, "Permission denied.", ""),
+        (
+            Rejection(.forbidden), 403,
+            "This session may not call the method: it is for app servers only (log in with a "
+                + "`key`), or for accounts only, or the operator has disabled it.", ""
+        ),
+        (
+            Rejection(.forbidden, field: .token), 403,
+            "The `token` is for another account than the session.", #","field":"token""#
+        ),
+        (
+            Rejection(.forbidden, field: .account), 403,
+            "`account` must be that of the session; only an app server may name another.",
+            #","field":"account""#
+        ),
+        (
+            Rejection(.forbidden, field: .aliases), 403,
+            "`aliases` is for app servers only; log in with a `key`.", #","field":"aliases""#
+        ),
         (
             Rejection(.rateLimited, retryAfterSeconds: 1), 416,
             "Rate limit exceeded; try again in 1 second.", #","retryAfter":1"#
@@ -243,6 +286,11 @@ import Testing
 
     private static let envelopes: [(EnvelopeError, Int, String, String)] = [
         (EnvelopeError(.invalidJSON), -32_700, "The frame is not a single JSON value.", ""),
+        (
+            EnvelopeError(.invalidJSON, position: 23), -32_700,
+            "The frame is not a single JSON value; the error is at byte 23, counted from 0.",
+            #","position":23"#
+        ),
         (EnvelopeError(.invalidUTF8), -32_700, "The frame is not UTF-8.", ""),
         (EnvelopeError(.tooDeep), -32_700, "The frame nests deeper than 32 levels.", ""),
         (

@@ -1,6 +1,7 @@
 import PresenceCore
-import PresenceWire
 import Testing
+
+@testable import PresenceWire
 
 /// Calls of this process: parameters from arguments and from a body.
 @Suite struct `A method call` {
@@ -43,6 +44,22 @@ import Testing
         }
         #expect(account.map(text) == "bob" && request.type.number == 100)
         #expect(request.value == 10_001 && request.ext.map(text) == "a\"é")
+    }
+
+    @Test func `is rejected with the caller's name for an argument`() {
+        var call = MethodCall(.query)
+        call.arguments = [
+            .init(.accounts, .texts([" a"]), for: .account), .init(.type, .integer(1)),
+        ]
+        let invalid = Rejection(.invalidName, field: .account, limit: 128)
+        #expect(error(call) == .rejected(invalid))
+        call.arguments[0].callerField = nil
+        let element = Rejection(.invalidName, field: .accounts, limit: 128, index: 0)
+        #expect(error(call) == .rejected(element))
+        call.arguments[0] = .init(.accounts, .texts(["a"]), for: .account)
+        call.arguments[1] = .init(.type, .integer(2))
+        let type = Rejection(.outOfRange, field: .type, min: 100, max: 65_535)
+        #expect(error(call) == .rejected(type))
     }
 
     @Test func `ignores members that are not its operation's`() throws {
@@ -153,7 +170,9 @@ import Testing
         #"{"a":1}x"#, "\u{FEFF}{}", "{\"a\":\u{A0}1}",
     ])
     func `has no body that is not JSON`(text: String) {
-        #expect(bodyError(Array(text.utf8)) == .invalidJSON)
+        let position = JSONScanner.errorOffset(in: Array(text.utf8))
+        #expect(position != nil)
+        #expect(bodyError(Array(text.utf8)) == .invalidJSON(position: position))
     }
 
     @Test func `tells other errors of a body apart`() {

@@ -154,9 +154,13 @@ struct Slot: CustomTestStringConvertible, Sendable {
 
     @Test(arguments: Slot.lists)
     func `lists of another kind`(slot: Slot) {
-        for value in ["null", "\"a\"", "1", "{}", "[1]", "[\"a\",null]", "[\"a\",[\"b\"]]", "[{}]"]
-        {
-            #expect(slot.decode(value).rejection == Rejection(.wrongType, field: slot.field))
+        for (value, index) in [
+            ("null", nil), ("\"a\"", nil), ("1", nil), ("{}", nil), ("[1]", 0),
+            ("[\"a\",null]", 1), ("[\"a\",\"a\",[\"b\"]]", 2), ("[{}]", 0),
+        ] as [(String, Int?)] {
+            #expect(
+                slot.decode(value).rejection
+                    == Rejection(.wrongType, field: slot.field, index: index))
         }
     }
 

@@ -43,11 +43,11 @@ import Testing
             (#""aliases":["a"],"device":"d""#, Rejection(.outOfRange, field: .device)),
             (#""tags":["a"],"device":"d""#, Rejection(.outOfRange, field: .device)),
             (#""aliases":"a""#, Rejection(.wrongType, field: .aliases)),
-            (#""tags":[1]"#, Rejection(.wrongType, field: .tags)),
+            (#""tags":[1]"#, Rejection(.wrongType, field: .tags, index: 0)),
             (#""tagsAll":null"#, Rejection(.wrongType, field: .tagsAll)),
             (#""aliases":[]"#, Rejection(.outOfRange, field: .aliases, min: 1, max: 100)),
             (#""tagsNot":[]"#, Rejection(.outOfRange, field: .tagsNot, min: 1, max: 20)),
-            (#""tags":[""]"#, Rejection(.invalidName, field: .tags, limit: 40)),
+            (#""tags":[""]"#, Rejection(.invalidName, field: .tags, limit: 40, index: 0)),
         ])
     func `of which there is exactly one kind`(members: String, rejection: Rejection) {
         #expect(decoded(members).rejection == rejection)
@@ -68,6 +68,6 @@ import Testing
         #expect(decoded(#""aliases":["\#(longest)"]"#).rejection == nil)
         #expect(
             decoded(#""aliases":["\#(longest)x"]"#).rejection
-                == Rejection(.tooLong, field: .aliases, limit: 40, count: 41))
+                == Rejection(.tooLong, field: .aliases, limit: 40, count: 41, index: 0))
     }
 }

@@ -27,7 +27,8 @@ import Testing
     ])
     func `invalid JSON`(json: String) {
         let decoded = Decoded(json)
-        #expect(decoded.envelopeError == EnvelopeError(.invalidJSON))
+        #expect(decoded.envelopeError?.reason == .invalidJSON)
+        #expect(decoded.envelopeError?.position != nil)
         #expect(decoded.id == .unknown)
     }
 
@@ -56,8 +57,8 @@ import Testing
         let text = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
         let little = text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
         let big = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
-        #expect(Decoded(little).envelopeError == EnvelopeError(.invalidJSON))
-        #expect(Decoded(big).envelopeError == EnvelopeError(.invalidJSON))
+        #expect(Decoded(little).envelopeError == EnvelopeError(.invalidJSON, position: 1))
+        #expect(Decoded(big).envelopeError == EnvelopeError(.invalidJSON, position: 0))
         #expect(Decoded([0xFF, 0xFE] + little).envelopeError == EnvelopeError(.invalidUTF8))
         #expect(Decoded([0xFE, 0xFF] + big).envelopeError == EnvelopeError(.invalidUTF8))
     }

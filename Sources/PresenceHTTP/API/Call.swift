@@ -33,8 +33,10 @@ extension NativeCall {
         _ name: String, _ text: String
     ) throws(HTTPError) -> MethodCall.Argument? {
         switch (name, account) {
-        case ("account", .publisher): MethodCall.Argument(.publisher, .text(text))
-        case ("account", .onlyElement): MethodCall.Argument(.accounts, .texts([text]))
+        case ("account", .publisher):
+            MethodCall.Argument(.publisher, .text(text), for: .account)
+        case ("account", .onlyElement):
+            MethodCall.Argument(.accounts, .texts([text]), for: .account)
         case ("type", _): try .integer(.type, text)
         default: Rejection.Field(rawValue: name).map { MethodCall.Argument($0, .text(text)) }
         }

@@ -90,7 +90,13 @@ extension HTTPError {
     private init(_ error: BodyError) {
         switch error {
         case .invalidUTF8: self.init(.badRequest, "invalid_utf8", "The body is not UTF-8.")
-        case .invalidJSON:
+        case .invalidJSON(let position?):
+            self = HTTPError(
+                .badRequest, "invalid_json",
+                "The body is not a single JSON value; the error is at byte \(position), counted "
+                    + "from 0."
+            ).with("position", position)
+        case .invalidJSON(nil):
             self.init(.badRequest, "invalid_json", "The body is not a single JSON value.")
         case .tooDeep(let levelsMax):
             self.init(

@@ -17,6 +17,7 @@ extension [UInt8] {
         beginData(reason: error.reason.rawValue)
         append(field: error.field?.rawValue)
         if let limit = error.limit { append(#","limit":"#, limit) }
+        if let position = error.position { append(#","position":"#, position) }
         endError()
     }
 

@@ -8,7 +8,11 @@ extension [UInt8] {
     /// Appends the sentence for an invalid request object.
     mutating func appendMessage(of error: EnvelopeError) {
         switch (error.reason, error.field) {
-        case (.invalidJSON, _): append("The frame is not a single JSON value.")
+        case (.invalidJSON, _):
+            append("The frame is not a single JSON value")
+            guard let position = error.position else { return append(".") }
+            append("; the error is at byte ", position)
+            append(", counted from 0.")
         case (.invalidUTF8, _): append("The frame is not UTF-8.")
         case (.tooDeep, _): append("The frame nests deeper than 32 levels.")
         case (.batchNotSupported, _):
@@ -40,11 +44,13 @@ extension [UInt8] {
             .tooLong, .duplicateField:
             appendParameterMessage(of: rejection)
         case .notLoggedIn: append("Log in first.")
+        case .invalidToken where rejection.field == .key:
+            append("`key` is not a server key of this service; a JWT is given as `token`.")
         case .invalidToken: append("Invalid credentials.")
         case .invalidPassword: append(CredentialError.password.sentence)
         case .expiredToken: append(CredentialError.expired.sentence)
         case .alreadyLoggedIn: append("This connection is already logged in.")
-        case .forbidden: append("Permission denied.")
+        case .forbidden: appendPermissionMessage(rejection.field)
         case .readOnlyKey:
             append(
                 "The key of this session may only read, not messages and devices; use another.")
@@ -93,6 +99,22 @@ extension [UInt8] {
         }
     }
 
+    /// What the session may not do, or not with this parameter.
+    private mutating func appendPermissionMessage(_ field: Rejection.Field?) {
+        switch field {
+        case nil:
+            append("This session may not call the method: it is for app servers only (log in ")
+            append("with a `key`), or for accounts only, or the operator has disabled it.")
+        case .token: append("The `token` is for another account than the session.")
+        case .account, .device:
+            append(field: field?.rawValue ?? "")
+            append(" must be that of the session; only an app server may name another.")
+        case let field?:
+            append(field: field.rawValue)
+            append(" is for app servers only; log in with a `key`.")
+        }
+    }
+
     private mutating func appendParameterMessage(of rejection: Rejection) {
         let field = rejection.field ?? .params
         if field == .params, rejection.reason == .duplicateField {
@@ -102,13 +124,15 @@ extension [UInt8] {
             append("The response can hold ", rejection.limit ?? 0)
             return append(" accounts; split the request.")
         }
+        if let index = rejection.index { append("The element at index ", index) }
+        if rejection.index != nil { append(" of ") }
         append(field: field.rawValue)
         switch rejection.reason {
         case .missingField:
             append(field == .token ? " or another credential is required." : " is required.")
         case .wrongType:
             append(" must be ")
-            append(field.kind)
+            append(rejection.index == nil ? field.kind : "a string")
             append(".")
         case .outOfRange: appendRange(rejection, field)
         case .invalidName where field == .password:
@@ -117,7 +141,7 @@ extension [UInt8] {
             append("letters from right to left are not mixed with others (RFC 4013).")
         case .invalidName:
             let limit = rejection.limit ?? Limits().accountBytesMax
-            append(field.isList ? " must hold names of" : " must be")
+            append(" must be")
             append(" 1 to ", limit)
             append(" bytes, without control characters and without leading or trailing spaces.")
         case .tooMany where field.selectsDevices && rejection.count != nil:
@@ -300,7 +324,11 @@ extension CredentialError {
         case .noExpiry: "The token's `exp` is missing or is not a number of seconds."
         case .expired: "The token has expired; log in with a new one."
         case .notYetValid: "The token's `nbf` is in the future."
-        case .audience: "The token's `aud` does not include this service."
+        case .audience:
+            """
+            The token's `aud` does not include this service: it must have what the setting \
+            jwt-audience says, and there must be none without that setting.
+            """
         case .issuer: "The token's `iss` is not the issuer that this service accepts."
         case .subject: "The token's `sub` is not a valid account name."
         case .passwordsNotTaken:

@@ -25,11 +25,16 @@ public struct MethodCall: Sendable {
         public var field: Rejection.Field
         /// Its value.
         public var value: Value
+        /// What the caller calls it; nil: the same.
+        public var callerField: Rejection.Field?
 
         /// A parameter with this value.
-        public init(_ field: Rejection.Field, _ value: Value) {
+        public init(
+            _ field: Rejection.Field, _ value: Value, for callerField: Rejection.Field? = nil
+        ) {
             self.field = field
             self.value = value
+            self.callerField = callerField
         }
     }
 
@@ -93,8 +98,8 @@ public enum MethodCallError: Error, Hashable, Sendable {
 /// What is wrong with a body.
 public enum BodyError: Error, Hashable {
     case invalidUTF8
-    /// Not a single JSON value.
-    case invalidJSON
+    /// Not a single JSON value: it cannot be one at this byte, from 0.
+    case invalidJSON(position: Int?)
     case tooDeep(levelsMax: Int)
     /// A value, but not an object.
     case notAnObject

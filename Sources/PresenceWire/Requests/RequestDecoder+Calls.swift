@@ -17,7 +17,7 @@ extension RequestDecoder {
             try checkDuplicates()
             return try readParams(of: call.method)
         } catch {
-            throw .rejected(error)
+            throw .rejected(call.arguments.reduce(error) { $1.asCallerReads($0) })
         }
     }
 
@@ -43,7 +43,7 @@ extension RequestDecoder {
         case CSJ_TOO_MANY_MEMBERS: return .tooManyMembers(countMax: Members.countMax)
         case CSJ_DUPLICATE_KEY: return .duplicateMember
         case CSJ_NO_MEMORY: preconditionFailure("no memory for a body")
-        default: return .invalidJSON
+        default: return .invalidJSON(position: JSONScanner.errorOffset(in: body ?? []))
         }
     }
 
@@ -59,6 +59,17 @@ extension RequestDecoder {
             isAdded = addArray(key) && texts.allSatisfy { addElement($0) }
         }
         precondition(isAdded, "an argument that the decoder has no memory for")
+    }
+}
+
+extension MethodCall.Argument {
+    /// The rejection of a call with this argument, with the caller's name for it. What is one
+    /// element of a list here may be none for the caller.
+    fileprivate func asCallerReads(_ rejection: Rejection) -> Rejection {
+        guard let callerField, rejection.field == field else { return rejection }
+        return Rejection(
+            rejection.reason, field: callerField, min: rejection.min, max: rejection.max,
+            limit: rejection.limit, count: rejection.count)
     }
 }
 

@@ -23,10 +23,13 @@ extension RequestDecoder {
         for index in Int(member.start)..<Int(member.start) + Int(member.count) {
             let element = elements[index]
             guard element.kind == CSJ_STRING else {
-                throw Rejection(.wrongType, field: parameter.field)
+                throw Rejection(
+                    .wrongType, field: parameter.field, index: index - Int(member.start))
             }
             let range = ByteRange(start: Int32(element.start), count: Int32(element.count))
-            try checkName(range, parameter, bytesMax: bytesMax ?? limits.accountBytesMax)
+            try checkName(
+                range, parameter, bytesMax: bytesMax ?? limits.accountBytesMax,
+                index: index - Int(member.start))
             guard nameSet.isNew(range, hash: element.hash, names, from: start, text) else {
                 continue
             }
@@ -50,7 +53,8 @@ extension RequestDecoder {
         for index in Int(member.start)..<Int(member.start) + Int(member.count) {
             let element = elements[index]
             guard element.kind == CSJ_STRING else {
-                throw Rejection(.wrongType, field: parameter.field)
+                throw Rejection(
+                    .wrongType, field: parameter.field, index: index - Int(member.start))
             }
             names.append(ByteRange(start: Int32(element.start), count: Int32(element.count)))
         }
@@ -58,16 +62,17 @@ extension RequestDecoder {
     }
 
     /// Rejects names that are empty, too long, begin or end with a space, or have control
-    /// characters (C0, DEL and C1).
+    /// characters (C0, DEL and C1). `index` is the place in a list.
     func checkName(
-        _ range: ByteRange, _ parameter: Parameter, bytesMax: Int
+        _ range: ByteRange, _ parameter: Parameter, bytesMax: Int, index: Int? = nil
     ) throws(Rejection) {
         guard range.count <= bytesMax else {
             throw Rejection(
-                .tooLong, field: parameter.field, limit: bytesMax, count: Int(range.count))
+                .tooLong, field: parameter.field, limit: bytesMax, count: Int(range.count),
+                index: index)
         }
         guard isName(range) else {
-            throw Rejection(.invalidName, field: parameter.field, limit: bytesMax)
+            throw Rejection(.invalidName, field: parameter.field, limit: bytesMax, index: index)
         }
     }
 

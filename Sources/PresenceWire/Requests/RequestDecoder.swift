@@ -86,7 +86,8 @@ public struct RequestDecoder: ~Copyable {
     public mutating func decode(_ body: RawSpan) -> Result<Request, RequestError> {
         begin(textBytes: body.byteCount)
         if let reason = parse(body) {
-            let error = EnvelopeError(reason)
+            let error = EnvelopeError(
+                reason, position: reason == .invalidJSON ? Self.errorOffset(in: body) : nil)
             return .failure(RequestError(id: .unknown, cause: .envelope(error)))
         }
         let members = unsafe Members(document.envelope)
@@ -174,6 +175,10 @@ public struct RequestDecoder: ~Copyable {
         names.removeAll(keepingCapacity: true)
         textCount = textBytes
         if text.count < textBytes { text = [UInt8](repeating: 0, count: textBytes) }
+    }
+
+    private static func errorOffset(in body: RawSpan) -> Int? {
+        JSONScanner.errorOffset(in: unsafe body.withUnsafeBytes { unsafe Array($0) })
     }
 
     private mutating func parse(_ body: RawSpan) -> EnvelopeError.Reason? {

@@ -24,12 +24,17 @@ public struct EnvelopeError: Error, Hashable, Sendable {
     public var field: Field?
     /// The limit that was exceeded.
     public var limit: Int?
+    /// The byte of the body, from 0, at which it cannot be JSON.
+    public var position: Int?
 
     /// An error.
-    public init(_ reason: Reason, field: Field? = nil, limit: Int? = nil) {
+    public init(
+        _ reason: Reason, field: Field? = nil, limit: Int? = nil, position: Int? = nil
+    ) {
         self.reason = reason
         self.field = field
         self.limit = limit
+        self.position = position
     }
 
     /// The fixed words in `data.reason` on the wire.
