@@ -11,24 +11,18 @@
 
 #include "bytes.h"
 #include "hash.h"
-
-#define SIMDJSON_EXCEPTIONS 0
-#include <simdjson.h>
+#include "nesting.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 // For what reads frames and calls, and so has two callers: a frame would cost 5 % more without it.
 #define INLINED [[gnu::always_inline]] inline
 
 namespace {
-
-namespace dom = simdjson::dom;
 
 struct buffers {
     uint8_t *body = nullptr;
@@ -69,6 +63,9 @@ struct csj_parser {
     csj_member envelope[CSJ_MEMBERS_MAX];
     csj_member params[CSJ_MEMBERS_MAX];
     std::string_view keys[CSJ_MEMBERS_MAX];
+    csj_word unknown[CSJ_UNKNOWN_MAX];
+    uint64_t found_in_envelope = 0;
+    uint64_t found_in_params = 0;
     uint64_t seed = 0;
     // Of the current call.
     uint8_t *text = nullptr;
@@ -93,54 +90,6 @@ INLINED bool copy_text(csj_parser &p, std::string_view bytes, uint32_t &start, u
     count = static_cast<uint32_t>(bytes.size());
     p.text_bytes += bytes.size();
     return true;
-}
-
-/// What is wrong with a value that is only validated; the worst is the greatest.
-enum class nesting { fine, duplicate, too_deep };
-
-/// Whether a key appears more than once in an object of any size. Hashes decide the order of most
-/// keys; the keys themselves make it the same for all, so that collisions do not cost more.
-bool has_duplicate_among_many(dom::object object) {
-    std::vector<std::pair<uint32_t, std::string_view>> keys;
-    for (dom::key_value_pair field : object) keys.emplace_back(hash(field.key, 0), field.key);
-    std::sort(keys.begin(), keys.end());
-    return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
-}
-
-/// Whether a key appears more than once in an object. Nested objects are rare, large ones rarer.
-bool has_duplicate_key(dom::object object) {
-    constexpr size_t few = 8;
-    std::string_view keys[few];
-    size_t count = 0;
-    for (dom::key_value_pair field : object) {
-        if (count == few) return has_duplicate_among_many(object);
-        if (std::find(keys, keys + count, field.key) != keys + count) return true;
-        keys[count++] = field.key;
-    }
-    return false;
-}
-
-/// Whether `value`, which is at `level`, nests within the limit, and no object in it has a
-/// duplicate key.
-nesting check_nesting(dom::element value, int level) {
-    dom::array array;
-    dom::object object;
-    nesting worst = nesting::fine;
-    if (value.get(array) == simdjson::SUCCESS) {
-        if (level > CSJ_DEPTH_MAX) return nesting::too_deep;
-        for (dom::element element : array) {
-            worst = std::max(worst, check_nesting(element, level + 1));
-            if (worst == nesting::too_deep) return worst;
-        }
-    } else if (value.get(object) == simdjson::SUCCESS) {
-        if (level > CSJ_DEPTH_MAX) return nesting::too_deep;
-        if (has_duplicate_key(object)) worst = nesting::duplicate;
-        for (dom::key_value_pair field : object) {
-            worst = std::max(worst, check_nesting(field.value, level + 1));
-            if (worst == nesting::too_deep) return worst;
-        }
-    }
-    return worst;
 }
 
 INLINED csj_kind kind(dom::element value) {
@@ -259,7 +208,7 @@ csj_status read_object(
     csj_parser &p, dom::object object, place where, csj_member *members, csj_object &out
 ) {
     const int level = where == place::envelope ? 2 : 3;
-    out = {members, 0, CSJ_NONE};
+    out = {members, 0, CSJ_NONE, out.found};
     for (dom::key_value_pair field : object) {
         const uint32_t index = out.count++;
         if (index >= CSJ_MEMBERS_MAX) {
@@ -286,7 +235,17 @@ void read_as_integer(dom::element value, csj_member &member) {
     member.integer = integer;
 }
 
-csj_status read_params(csj_parser &p, dom::object object, known_words known, csj_object &out) {
+void note_unknown(csj_parser &p, std::string_view key, csj_document &document) {
+    if (document.unknown_count == CSJ_UNKNOWN_MAX) return;
+    csj_word &word = p.unknown[document.unknown_count++];
+    head(key, word.low, word.high);
+    word.count = static_cast<uint32_t>(key.size());
+}
+
+csj_status read_params(
+    csj_parser &p, dom::object object, known_words known, csj_document &document
+) {
+    csj_object &out = document.params;
     // The object itself is on this level.
     const int level = CSJ_DEPTH_MAX - CSJ_PARAMS_DEPTH_MAX + 1;
     size_t count = 0;
@@ -294,6 +253,7 @@ csj_status read_params(csj_parser &p, dom::object object, known_words known, csj
     for (dom::key_value_pair field : object) {
         count += 1;
         if (!known.contain(field.key) || out.count == CSJ_MEMBERS_MAX) {
+            note_unknown(p, field.key, document);
             unlisted = std::max(unlisted, check_nesting(field.value, level + 1));
             if (unlisted == nesting::too_deep) return CSJ_TOO_DEEP;
             continue;
@@ -326,7 +286,14 @@ INLINED csj_status parse(csj_parser &p, size_t count, dom::element &root) {
 }
 
 void clear(csj_parser &p, uint8_t *text, size_t text_bytes_max, csj_document *document) {
-    *document = {{p.envelope, 0, CSJ_NONE}, {p.params, 0, CSJ_NONE}, p.memory.elements, 0};
+    p.found_in_envelope = 0;
+    p.found_in_params = 0;
+    document->envelope = {p.envelope, 0, CSJ_NONE, &p.found_in_envelope};
+    document->params = {p.params, 0, CSJ_NONE, &p.found_in_params};
+    document->elements = p.memory.elements;
+    document->element_count = 0;
+    document->unknown = p.unknown;
+    document->unknown_count = 0;
     p.text = text;
     p.text_bytes = 0;
     p.text_bytes_max = text_bytes_max;
@@ -441,7 +408,7 @@ csj_status csj_parse_params(
     if (status != CSJ_OK) return status;
     dom::object params;
     if (root.get(params) != simdjson::SUCCESS) return no_object(root);
-    status = read_params(p, params, {known, known_count}, document->params);
+    status = read_params(p, params, {known, known_count}, *document);
     document->elements = p.memory.elements;
     document->element_count = p.element_count;
     return status;

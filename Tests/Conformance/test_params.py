@@ -227,6 +227,29 @@ class Parameters(Case):
         if "failed" in data:
             self.assertEqual([f["publisher"] for f in data["failed"]], ["a\nb"])
 
+    def test_one_bad_name_of_a_hundred_has_its_index(self):
+        names = ["n%d" % number for number in range(100)]
+        for bad, reason in ((" n", "invalid_name"), ("x" * 129, "too_long"), (7, "wrong_type")):
+            names[73] = bad
+            self.wrong("subscribe", {"type": 1, "expiry": 60, "publishers": names}, reason,
+                       "publishers", index=73)
+
+    def test_what_is_similar_to_a_parameter_is_suggested(self):
+        publish = {"type": 1, "value": 10001}
+        for name in ("ttl", "time_to_live", "validTime", "duration", "timeout", "expirey"):
+            got = self.c.ok("publish", {**publish, name: 60})
+            self.assertEqual(got.pop("warnings"), [{
+                "field": name, "suggestion": "expiry",
+                "message": "This member is not known here and was ignored; did you mean "
+                           "`expiry`?"}])
+            self.assertEqual(set(got), {"id", "seq", "time", "expires"})
+        for params in ({"somethingNew": 1}, {"expiry": 60}, {"ext": "", "sync": True}):
+            self.assertNotIn("warnings", self.c.ok("publish", {**publish, **params}))
+        got = self.c.ok("subscriptions", {"publisher": "a", "limits": 5})
+        self.assertEqual([(w["field"], w["suggestion"]) for w in got["warnings"]],
+                         [("publisher", "publishers"), ("limits", "limit")])
+        self.assertNotIn("warnings", str(self.c.call("publish", {"type": 1, "validTime": 60})))
+
     def test_list_limit(self):
         for value in (0, -1, 1001, 2**63 - 1):
             self.wrong("subscriptions", {"limit": value}, "out_of_range", "limit", min=1, max=1000)

@@ -367,6 +367,15 @@ class Rejections(Case):
         self.problem(422, "invalid_name", "GET", "/v1/accounts//state")
         self.problem(422, "invalid_name", "GET", "/v1/accounts/a%00/state")
         self.problem(422, "too_long", "GET", "/v1/accounts/%s/state" % ("x" * 129))
+        for path in ("/v1/accounts/%20a/state", "/v1/accounts/a%00/subscribers",
+                     "/v1/accounts/a%00/sessions"):
+            rejected = self.problem(422, "invalid_name", "GET", path)
+            self.assertEqual(rejected.members, {"field": "account", "limit": 128})
+        names = ["n%d" % number for number in range(100)]
+        names[73] = " n"
+        rejected = self.problem(422, "invalid_name", "POST", "/v1/states",
+                                {"type": 1, "accounts": names})
+        self.assertEqual(rejected.members, {"field": "accounts", "index": 73, "limit": 128})
         self.problem(422, "out_of_range", "GET", "/v1/accounts/a/state?type=99")
         self.problem(422, "missing_field", "DELETE", "/v1/accounts/a/subscriptions")
         self.problem(422, "out_of_range", "GET", "/v1/accounts/a/subscriptions?cursor=x")
@@ -391,6 +400,21 @@ class Rejections(Case):
                              (b'{"a":"\xff"}', "invalid_utf8"),
                              (b'{"accounts":' + b"[" * 40 + b"]" * 40 + b"}", "too_deep")):
             self.problem(400, reason, "POST", "/v1/states", body, headers=json_type)
+        broken = self.problem(400, "invalid_json", "POST", "/v1/states", b'{"type":1,,}',
+                              headers=json_type)
+        self.assertEqual(broken.members, {"position": 10})
+
+    def test_what_is_similar_to_a_member_is_suggested(self):
+        path = "/v1/accounts/similar/statuses/1"
+        got = self.good("PUT", path, {"value": 10001, "validTime": 60, "x": 1})
+        self.assertEqual(got["warnings"], [{
+            "field": "validTime", "suggestion": "expiry",
+            "message": "This member is not known here and was ignored; did you mean `expiry`?"}])
+        self.assertGreater(got["expires"] - got["time"], 60_000)
+        self.assertNotIn("warnings", self.good("PUT", path, {"value": 10001, "expiry": 60}))
+        got = self.good("POST", "/v1/states", {"type": 1, "accounts": ["a"], "accids": ["a"]})
+        self.assertEqual([(w["field"], w["suggestion"]) for w in got["warnings"]],
+                         [("accids", "accounts")])
 
     def test_what_is_not_called_json(self):
         for headers in ({}, {"Content-Type": "text/plain"},

@@ -21,6 +21,8 @@ extern "C" {
 #define CSJ_DEPTH_MAX 32
 /// The same where the body is an object of parameters.
 #define CSJ_PARAMS_DEPTH_MAX 30
+/// Keys of members that are not known which are listed all the same.
+#define CSJ_UNKNOWN_MAX 16
 /// No such index.
 #define CSJ_NONE UINT32_MAX
 
@@ -86,6 +88,9 @@ typedef struct csj_object {
     /// The first member whose key, unescaped, is a duplicate, or that contains an object with a
     /// duplicate key; or CSJ_NONE.
     uint32_t duplicate;
+    /// A bit for each listed member; all are 0 when the object has been read. The caller sets those
+    /// of members that it has found by their keys.
+    uint64_t *found;
 } csj_object;
 
 /// A key, as in a member.
@@ -100,6 +105,9 @@ typedef struct csj_document {
     csj_object params;
     const csj_element *elements;
     uint32_t element_count;
+    /// The keys of members that are not listed because they are not known: the first ones.
+    const csj_word *unknown;
+    uint32_t unknown_count;
 } csj_document;
 
 /// NULL if there is not enough memory.

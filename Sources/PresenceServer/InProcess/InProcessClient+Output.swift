@@ -45,6 +45,7 @@ extension InProcessClient {
         } else {
             bytes.appendAnswerResult(answer, in: effects, settings: settings)
         }
+        bytes.addWarnings(pending.warnings)
         let result = ResultBytes(bytes, meter(of: pending))
         if case .deviceSet(let index) = answer {
             return complete(id, .device(effects.labelled[index].labels, result: result))
@@ -60,6 +61,7 @@ extension InProcessClient {
         }
         var bytes: [UInt8] = []
         bytes.appendResult(answer, in: effects)
+        bytes.addWarnings(pending.warnings)
         let result = ResultBytes(bytes, meter)
         if case .stats(let fields) = answer {
             return complete(id, .stats(fields, result: result))

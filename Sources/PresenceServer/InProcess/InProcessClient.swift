@@ -127,6 +127,7 @@ public final class InProcessClient {
         asked.call.body = nil
         do throws(MethodCallError) {
             let method = try decoder.decode(pending.call)
+            asked.warnings = decoder.warnings
             asked.states = method.statesMax
             guard asked.states <= 1 || hasRoom(for: pending) else {
                 counts.rejected += 1

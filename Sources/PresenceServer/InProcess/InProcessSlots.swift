@@ -11,6 +11,8 @@ struct PendingCall {
     var completion: InProcessClient.Completion
     /// The states that its result may have, once it is decoded.
     var states = 0
+    /// What its result says of members that were ignored.
+    var warnings: [ParameterWarning] = []
 }
 
 /// A reader of the feed.

@@ -31,11 +31,12 @@ extension [UInt8] {
         let start = count
         beginResponse(to: id)
         let bound = start + settings.limits.serverFrameBytesMax
-        if let fit = appendResult(answer, in: effects, settings, upTo: bound - 64) {
+        let endBytes = id.endBytesMax
+        if let fit = appendResult(answer, in: effects, settings, upTo: bound - 63 - endBytes) {
             removeLast(count - start)
             return .tooLarge(entriesFit: fit)
         }
-        append("}")
+        endResponse(to: id)
         return .appended
     }
 

@@ -54,6 +54,7 @@ extension [UInt8] {
         case .none, .unknown: append("null")
         case .integer(let value): append(Int(value))
         case .text(let text): appendString(text.span)
+        case .warned(let id, _): append(id)
         }
     }
 }

@@ -45,6 +45,6 @@ extension [UInt8] {
         guard id != .none else { return }
         beginResponse(to: id)
         appendResult(&self)
-        append("}")
+        endResponse(to: id)
     }
 }

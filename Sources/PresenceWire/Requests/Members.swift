@@ -13,6 +13,8 @@ struct Members {
 
     // SAFETY: points to at least `min(count, countMax)` members.
     private let base: UnsafePointer<csj_member>?
+    // SAFETY: points to a number as long as `base` is valid; nil in an empty document.
+    private let found: UnsafeMutablePointer<UInt64>?
     /// The number of members, including those beyond `countMax`.
     let count: Int
     /// The first member whose key appears more than once.
@@ -20,6 +22,7 @@ struct Members {
 
     init(_ object: csj_object) {
         unsafe base = object.members
+        unsafe found = object.found
         count = unsafe Int(object.count)
         duplicate = unsafe object.duplicate == UInt32.max ? nil : Int(object.duplicate)
     }
@@ -30,14 +33,21 @@ struct Members {
         return unsafe base[index]
     }
 
-    /// The member with this key.
+    /// The member with this key, which has been found from now on.
     /// - Complexity: O(n), with few members.
     subscript(key: Word) -> csj_member? {
         for index in 0..<min(count, Self.countMax) where self[index].key == key {
+            unsafe found?.pointee |= 1 &<< UInt64(index)
             return self[index]
         }
         return nil
     }
+
+    /// A bit for each member that has been found by its key.
+    var foundBits: UInt64 { unsafe found?.pointee ?? 0 }
+
+    /// Whether each of the members, which are at most `countMax`, has been found by its key.
+    var areAllFound: Bool { foundBits.nonzeroBitCount == count }
 }
 
 /// The elements of the arrays in `params`.

@@ -9,6 +9,13 @@ public struct Request: Hashable, Sendable {
     public var id: RequestID
     /// The method and its parameters.
     public var method: Method
+    /// What the response says of members that were ignored.
+    public var warnings: [ParameterWarning] = []
+
+    /// What the response to it needs.
+    public var answered: RequestID {
+        warnings.isEmpty || id == .none ? id : .warned(id, warnings)
+    }
 }
 
 /// The `id` of a request.
@@ -22,6 +29,8 @@ public enum RequestID: Hashable, Sendable {
     case integer(Int64)
     /// UTF-8, unescaped.
     case text([UInt8])
+    /// One of the others, of a request whose result has these warnings.
+    indirect case warned(RequestID, [ParameterWarning])
 }
 
 /// The method of a request and its parameters.

@@ -15,7 +15,9 @@ extension RequestDecoder {
         for argument in call.arguments { add(argument) }
         do throws(Rejection) {
             try checkDuplicates()
-            return try readParams(of: call.method)
+            let method = try readParams(of: call.method)
+            noteUnknown(among: call.bodyMembers)
+            return method
         } catch {
             throw .rejected(call.arguments.reduce(error) { $1.asCallerReads($0) })
         }

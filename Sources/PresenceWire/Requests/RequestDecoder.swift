@@ -21,6 +21,8 @@ public struct RequestDecoder: ~Copyable {
     public private(set) var limits: Limits
     /// The names that the lists of the last request refer to.
     public internal(set) var names: [ByteRange] = []
+    /// What the last request has ignored members for.
+    public private(set) var warnings: [ParameterWarning] = []
 
     // SAFETY: made in `init`, destroyed in `deinit`, never given away.
     private let parser: OpaquePointer
@@ -164,15 +166,36 @@ public struct RequestDecoder: ~Copyable {
     ) -> Result<Request, RequestError> {
         do throws(Rejection) {
             try checkParams(params)
-            return .success(Request(id: id, method: try readParams(of: method)))
+            let call = try readParams(of: method)
+            if !self.params.areAllFound { noteUnknown(in: method) }
+            return .success(Request(id: id, method: call, warnings: warnings))
         } catch {
             return .failure(RequestError(id: id, cause: .rejected(error), method: method))
+        }
+    }
+
+    /// Looks for similar names of members that no parameter was read from.
+    private mutating func noteUnknown(in method: MethodName) {
+        let params = params
+        for index in 0..<params.count where params.foundBits & 1 << UInt64(index) == 0 {
+            warnings.note(params[index].key, among: method.parameters)
+        }
+    }
+
+    /// Looks for similar names of members that are not those of a call.
+    mutating func noteUnknown(among known: [Rejection.Field]) {
+        guard let keys = unsafe document.unknown else { return }
+        let count = unsafe Int(document.unknown_count)
+        for index in 0..<count {
+            let key = unsafe keys[index]
+            warnings.note(Word(low: key.low, high: key.high, count: key.count), among: known)
         }
     }
 
     /// Forgets the last request; there is room for `textBytes` bytes of texts.
     mutating func begin(textBytes: Int) {
         names.removeAll(keepingCapacity: true)
+        if !warnings.isEmpty { warnings = [] }
         textCount = textBytes
         if text.count < textBytes { text = [UInt8](repeating: 0, count: textBytes) }
     }

@@ -58,7 +58,7 @@ extension Clients {
         }
         switch result {
         case .success(let request):
-            protocols[slot].wait(for: request.id)
+            protocols[slot].wait(for: request.answered)
             counters.requestsByMethod.count(request.method.name)
             ask(request.method, of: slot)
         case .failure(let error):
