@@ -111,13 +111,15 @@ public struct XMPPStream: Sendable {
         // Not copied for a stanza, which needs none of them.
         var settings: StreamSettings { service.settings }
         let start = offset
+        // Of the connection: a part of a header may begin like another protocol.
+        let isBeginning = !isOpened && account.isEmpty && bytesBuffered == 0 && !isInPart
         switch splitter.next(in: chunk, from: &offset, bytesMax: bytesMax(of: service)) {
         case .needMore: return .needMore
         case .whiteSpace: return .keepAlive
         case .streamEnd: return end()
         case .rejected(let error):
             let rejected = chunk.extracting(start..<chunk.byteCount)
-            if !isOpened, let other = ForeignProtocol(rejected) {
+            if isBeginning, let other = ForeignProtocol(rejected) {
                 return fail(other, settings, using: &random)
             }
             return fail(StreamError(of: error), settings, using: &random)

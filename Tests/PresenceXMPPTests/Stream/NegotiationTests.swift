@@ -164,6 +164,19 @@ import Testing
         #expect(peer.isEnded)
     }
 
+    /// What is read at once may begin anywhere in a header.
+    @Test func `a part of a header is not taken for another protocol`() {
+        let sent = Array("<stream:stream to='EXAMPLE.ORG' GET <".utf8)
+        for end in 1..<sent.count - 1 {
+            var peer = StreamPeer()
+            let said =
+                peer.receive(String(decoding: sent[..<end], as: UTF8.self))
+                + peer.receive(String(decoding: sent[end...], as: UTF8.self))
+            #expect(said.contains("<stream:error><not-well-formed xmlns="), "split at \(end)")
+            #expect(!said.contains("HTTP/1.1"), "split at \(end)")
+        }
+    }
+
     @Test(arguments: ["PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n", "\r\n\r\n\0\r\nQUIT\n!"])
     func `a PROXY header is not expected`(sent: String) {
         var peer = StreamPeer()
