@@ -144,15 +144,22 @@ struct JSONScanner {
         return false
     }
 
+    private static func digit(_ byte: UInt8) -> UInt16? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+        default: nil
+        }
+    }
+
     /// Takes the `u` of an escape and its four digits.
     private mutating func takeHexadecimal() -> UInt16? {
         offset += 1
         var value: UInt16 = 0
         for _ in 0..<4 {
-            guard let byte, let digit = Character(Unicode.Scalar(byte)).hexDigitValue,
-                byte < 0x80
-            else { return nil }
-            value = value << 4 | UInt16(digit)
+            guard let byte, let digit = Self.digit(byte) else { return nil }
+            value = value << 4 | digit
             offset += 1
         }
         return value

@@ -73,11 +73,14 @@ extension Rejection.Field {
         let foreign = foreignNames.first { $0.name.utf8.elementsEqual(name) }?.field
         if let foreign, known.contains(foreign) { return foreign }
         var nearest: (field: Self, edits: Int)?
+        let lowercasedName = lowercased(name)
         for field in known {
+            // As many letters as these differ by must be inserted.
+            guard abs(field.rawValue.utf8.count - name.count) <= editsMax else { continue }
             let word = Array(field.rawValue.utf8)
             // A name of which nothing is left is not similar.
             let most = Swift.min(editsMax, word.count - 1, name.count - 1)
-            let count = edits(lowercased(name), lowercased(word))
+            let count = edits(lowercasedName, lowercased(word))
             if count <= most, count < nearest?.edits ?? .max { nearest = (field, count) }
         }
         return nearest?.field

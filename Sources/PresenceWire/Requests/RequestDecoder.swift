@@ -174,11 +174,19 @@ public struct RequestDecoder: ~Copyable {
         }
     }
 
+    /// The unknown members for which a similar name is looked for, as many as of a call.
+    private static let unknownMax = 16
+
     /// Looks for similar names of members that no parameter was read from.
     private mutating func noteUnknown(in method: MethodName) {
         let params = params
+        let known = method.parameters
+        var attempts = 0
         for index in 0..<params.count where params.foundBits & 1 << UInt64(index) == 0 {
-            warnings.note(params[index].key, among: method.parameters)
+            // A request of unknown members costs hardly more than one without them.
+            attempts += 1
+            guard attempts <= Self.unknownMax else { return }
+            warnings.note(params[index].key, among: known)
         }
     }
 
