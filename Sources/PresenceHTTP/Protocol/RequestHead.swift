@@ -51,8 +51,12 @@ struct RequestHead: Sendable {
         minorVersion > 0 && framing != .length(0) && fields.has("100-continue", in: .expect)
     }
 
-    /// Whether the client wants to speak WebSocket from then on (RFC 6455, 4.1).
-    var asksForWebSocket: Bool { method == .get && fields.has("websocket", in: .upgrade) }
+    /// Whether the client wants to speak WebSocket from then on (RFC 6455, 4.1). `Upgrade` counts
+    /// only where `Connection` names it, and not in HTTP/1.0 (RFC 9110, 7.8).
+    var asksForWebSocket: Bool {
+        method == .get && minorVersion > 0 && fields.has("websocket", in: .upgrade)
+            && fields.has("upgrade", in: .connection)
+    }
 
     /// Whether it expects what this server does not know. HTTP/1.0 has no expectations.
     var hasUnknownExpectation: Bool {
