@@ -130,11 +130,11 @@ extension SettingsFile {
     }
 
     private static func message(_ error: YamlError, in path: String, _ text: String) -> String {
-        let verdict =
-            path.lowercased().hasSuffix(".json") ? "this JSON cannot be read" : "this is not YAML"
+        let isJSON = path.lowercased().hasSuffix(".json")
+        let verdict = isJSON ? "this JSON cannot be read" : "this is not YAML"
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
-            let hint = hint(forLine: mark.line, of: text)
+            let hint = isJSON ? "" : hint(forLine: mark.line, of: text)
             return "\(path):\(mark.line): \(verdict): \(problem).\(hint)"
         case .composer(let context, let problem, let mark, _):
             let expected = context.map { "\($0.text), " } ?? ""
