@@ -43,30 +43,49 @@ struct Serve: ParsableCommand {
         }
     }
 
-    /// Reads the settings, and waits for the addresses to listen on.
+    /// Reads the settings, and waits for what may come by itself.
     private func serve() throws {
         // Before the loop handles SIGHUP and after it, the signal must not end the process.
         signal(SIGHUP, SIG_IGN)
         defer { signal(SIGHUP, SIG_IGN) }
         let sources = flags.sources(file)
-        let (inForce, files, tickets) = try reject {
-            let inForce = try sources.read()
-            AdjustableLog.apply(inForce.settings.live)
-            try DescriptorBudget(inForce.settings).check()
-            try MemoryLimit.current().check()
-            let tickets = try TLSFiles.makeTicketKeys()
-            return (inForce, try ServiceFiles(inForce.settings, tickets: tickets), tickets)
-        }
+        var read = try reject { try Self.readFiles(sources) }
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }
         let logger = Logger(label: "porchlight")
-        files.keys.warn(logger)
-        files.tls.warn(logger)
+        while true {
+            read.files.keys.warn(logger)
+            read.files.tls.warn(logger)
+            switch try Self.wait(read.inForce.settings, logger) {
+            case .ended: return
+            case .atOnce:
+                return try serve(read.inForce, read.files, read.tickets, from: sources, logger)
+            case .later:
+                // Keys and certificates may have been replaced meanwhile.
+                read = try reject { try Self.readFiles(sources) }
+            }
+        }
+    }
+
+    /// Reads the settings and the files that they name.
+    private static func readFiles(
+        _ sources: SettingSources
+    ) throws -> (inForce: SettingsInForce, files: ServiceFiles, tickets: TLSTicketKeys) {
+        let inForce = try sources.read()
+        AdjustableLog.apply(inForce.settings.live)
+        try DescriptorBudget(inForce.settings).check()
+        try MemoryLimit.current().check()
+        let tickets = try TLSFiles.makeTicketKeys()
+        return (inForce, try ServiceFiles(inForce.settings, tickets: tickets), tickets)
+    }
+
+    private static func wait(
+        _ settings: ServiceSettings, _ logger: Logger
+    ) throws(CommandError) -> StartWait.End {
         do throws(UVError) {
-            guard try inForce.settings.awaitAddresses(logger) else { return }
+            return try settings.awaitWhatMayCome(logger)
         } catch {
             throw CommandError(ServiceError.system(error).description)
         }
-        try serve(inForce, files, tickets, from: sources, logger)
     }
 
     /// Runs the service with what was read.

@@ -4,6 +4,7 @@
 import EventLoop
 import Foundation
 import Logging
+import PresenceStore
 
 /// Waits until nothing is missing that a start needs, with longer and longer pauses.
 struct StartWait {
@@ -11,6 +12,16 @@ struct StartWait {
     let pause: (_ seconds: Int) -> Bool
     /// Reports what is missing, and after how many seconds the next attempt follows.
     let report: (_ missing: String, _ seconds: Int) -> Void
+
+    /// How the wait of a start ended.
+    enum End {
+        /// Nothing was missing.
+        case atOnce
+        /// Something was missing, and is not any more.
+        case later
+        /// The process is to end.
+        case ended
+    }
 
     /// The longest pause between two attempts.
     static let secondsMax = 30
@@ -75,24 +86,48 @@ final class SignalPause: LoopHandler {
 }
 
 extension ServiceSettings {
-    /// Waits until this machine has the addresses of all listeners. Returns false if SIGTERM or
-    /// SIGINT has ended the wait.
+    /// Waits until this machine has the addresses of all listeners, and the disk has room for a new
+    /// database. SIGTERM and SIGINT end the wait.
     ///
-    /// Only that is checked; the listeners themselves report a port that is in use.
-    func awaitAddresses(_ logger: Logger) throws(UVError) -> Bool {
-        guard missingAddresses() != nil else { return true }
+    /// Of the addresses only that is checked; the listeners themselves report a port that is in
+    /// use.
+    func awaitWhatMayCome(_ logger: Logger) throws(UVError) -> StartWait.End {
+        let end = try wait(
+            until: missingAddresses, named: "address",
+            "the address of a listener is not available yet; trying again",
+            state: "the address of a listener", logger)
+        guard case .atOnce = end else { return end }
+        return try wait(
+            until: fullDirectory, named: "path", "the disk is full; trying again",
+            state: "space on the disk", logger)
+    }
+
+    private func wait(
+        until missing: () -> String?, named key: String, _ message: Logger.Message, state: String,
+        _ logger: Logger
+    ) throws(UVError) -> StartWait.End {
+        guard missing() != nil else { return .atOnce }
         let pause = try SignalPause([SIGTERM, SIGINT])
         defer { pause.close() }
-        let wait = StartWait(pause: pause.wait) { addresses, seconds in
+        let wait = StartWait(pause: pause.wait) { what, seconds in
             logger.warning(
-                "the address of a listener is not available yet; trying again",
-                metadata: ["address": "\(addresses)", "seconds": "\(seconds)"])
-            Supervisor.tell(
-                Supervisor.waits(for: "the address of a listener: \(addresses)", seconds: seconds))
+                message, metadata: [key: "\(what)", "seconds": .stringConvertible(seconds)])
+            Supervisor.tell(Supervisor.waits(for: "\(state): \(what)", seconds: seconds))
         }
-        guard wait.run(until: missingAddresses) else { return false }
+        guard wait.run(until: missing) else { return .ended }
         Supervisor.tell(Supervisor.continues)
-        return true
+        return .later
+    }
+
+    /// The data directory, if its disk has no room for a new database; nil: it has, or there is a
+    /// database, or something else is wrong, which the start says.
+    private func fullDirectory() -> String? {
+        do throws(StoreFileError) {
+            try Store.create(directory: startup.dataDirectory)
+            return nil
+        } catch {
+            return error.reason == .diskFull ? error.path : nil
+        }
     }
 
     /// The addresses of listeners that this machine does not have, with commas between them; nil:

@@ -132,7 +132,12 @@ class Service:
         """Starts; returns how many seconds it took until it was ready."""
         begin = time.monotonic()
         self.launch()
-        said = b""
+        self.ready(seconds)
+        return time.monotonic() - begin
+
+    def ready(self, seconds=60):
+        """Waits until what was launched is ready."""
+        begin, said = time.monotonic(), b""
         while not re.search(rb"ready on .*\n", said):
             left = begin + seconds - time.monotonic()
             ready = left > 0 and select.select([self.process.stdout], [], [], left)[0]
@@ -144,7 +149,6 @@ class Service:
         self.port = int(re.search(rb"ready on \S*:(\d+)", said).group(1))
         http = re.search(rb"http on \S*:(\d+)", said)
         self.http_port = int(http.group(1)) if http else None
-        return time.monotonic() - begin
 
     def rejection(self, seconds=60):
         """Starts what must not start; returns the exit code and what was said."""
