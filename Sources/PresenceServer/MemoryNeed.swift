@@ -12,7 +12,7 @@ struct MemoryNeed {
     /// Of a process without clients, without what the kernel can drop.
     private static let processBytes = 24 << 20
 
-    /// That of a database with so many rows.
+    /// That of a database with these numbers of rows.
     init(_ counts: [KeptTable: Int]) {
         let kept = counts.reduce(0) { $0 + $1.value * Self.rowBytes($1.key) }
         bytes = UInt64(clamping: Self.processBytes + kept)

@@ -138,7 +138,7 @@ public final class Service {
             answered: { [mailbox] in mailbox.post($0) }, becameIdle: { Loop.returnFreeMemory() },
             backupsUnavailable: { [logger] reason in
                 logger.warning(
-                    "`porchlight backup` cannot ask this service", metadata: ["reason": "\(reason)"]
+                    "porchlight backup cannot ask this service", metadata: ["reason": "\(reason)"]
                 )
             })
         var failure: ServiceError?

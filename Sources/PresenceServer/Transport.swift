@@ -88,7 +88,7 @@ extension SecureLoop: Transport {
 protocol ProcessResources: ThreadClock {
     /// Resident memory, in bytes.
     var memoryBytes: UInt64 { get }
-    /// The limit on the memory of the process, read anew.
+    /// The limit on the memory of the process, read again.
     var memoryLimit: MemoryLimit { get }
     /// CPU time.
     var processorMicroseconds: UInt64 { get }

@@ -4,7 +4,8 @@
 // and commits into its log (`BackupSocket`): so the copy is the database at one moment, and blocks
 // no write. The log grows until the copy is complete. Where the log could not be copied into the
 // database before, the copy has that part of it, too, and SQLite reads both. SQLite's backup API
-// would need a second connection: the service's is alone, so that nothing of the database is mapped.
+// would need a second connection: the service's is alone, so that nothing of the database is
+// mapped.
 //
 // The backup is one file without a log. It is checked, and gets its name when it is complete and
 // durable: of two that are made at the same time, the last one to end replaces the other, if files
@@ -78,7 +79,7 @@ public enum Backup {
         try files.prepareDirectory()
         let lock = try DirectoryLock(files)
         defer { withExtendedLifetime(lock) {} }
-        for path in [files.database, files.log] where files.kind(of: path) != nil {
+        guard files.kind(of: files.database) == nil, files.size(of: files.log) == 0 else {
             throw StoreFileError(.databaseExists, path: directory)
         }
         files.removeUnfinished()
@@ -134,7 +135,7 @@ public enum Backup {
         }
     }
 
-    /// Has nobody change the files: no service may start, or the one that runs keeps them.
+    /// Keeps the files as they are: no service may start, or the one that runs keeps them.
     private static func keepStill(
         _ files: StoreFiles
     ) throws(StoreFileError) -> (DirectoryLock?, HeldDatabase?) {
@@ -181,7 +182,7 @@ public enum Backup {
         }
     }
 
-    /// Opens a copy, which nobody else uses.
+    /// Opens a copy, which no other program uses.
     private static func withCopy(_ path: String, _ body: (Database) throws -> Void) throws {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false

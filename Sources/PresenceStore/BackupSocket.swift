@@ -6,9 +6,10 @@ internal import Synchronization
 /// Where `porchlight backup` asks a running service to keep its database file as it is while it
 /// copies it: a socket in the data directory, for this user alone.
 ///
-/// Who connects is sent `hold N` and a line feed, where N is how many bytes of the log belong to the
+/// A client is sent `hold N` and a line feed, where N is how many bytes of the log belong to the
 /// copy, or `error` and the reason. When it has copied these files it sends `done`, and is sent
-/// `whole` if that is what they were. One at a time; the others wait. Commits go on, into the log.
+/// `whole` if they have not changed. One at a time; the others wait. Commits continue, into the
+/// log.
 final class BackupSocket: Sendable {
     private let files: StoreFiles
     private let inbox: Inbox
@@ -25,7 +26,7 @@ final class BackupSocket: Sendable {
     /// the socket cannot be made.
     init?(
         _ files: StoreFiles, _ inbox: Inbox,
-        unavailable: @escaping @Sendable (_ reason: String) -> Void
+        unavailable: (_ reason: String) -> Void
     ) {
         var ends: [CInt] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -33,9 +34,11 @@ final class BackupSocket: Sendable {
         self.files = files
         self.inbox = inbox
         end = (closed: ends[1], noticed: ends[0])
+        let listener = LocalSocket.listen(at: files.backupSocket)
+        if listener == nil { unavailable("\(files.backupSocket): \(systemError())") }
         Thread { [self] in
             try? Data("backup".utf8).write(to: URL(filePath: "/proc/thread-self/comm"))
-            serve(unavailable)
+            serve(listener)
             closeOnce(end.noticed)
             ended.signal()
         }.start()
@@ -48,9 +51,8 @@ final class BackupSocket: Sendable {
     }
 
     /// Accepts one connection after the other, until the end.
-    private func serve(_ unavailable: (String) -> Void) {
-        var listener: CInt?
-        var isReported = false
+    private func serve(_ first: CInt?) {
+        var listener = first
         defer {
             if let listener {
                 _ = unsafe unlink(files.backupSocket)
@@ -59,10 +61,6 @@ final class BackupSocket: Sendable {
         }
         while true {
             listener = listener ?? LocalSocket.listen(at: files.backupSocket)
-            if listener == nil, !isReported {
-                unavailable("\(files.backupSocket): \(systemError())")
-                isReported = true
-            }
             switch wait(for: listener, seconds: listener == nil ? Self.retrySeconds : nil) {
             case .ended: return
             case .timedOut: continue

@@ -9,17 +9,17 @@ internal import Glibc
 final class DirectoryLock: Sendable {
     private let descriptor: Int32
 
-    /// Who may have the directory at the same time.
+    /// What the directory is reserved for.
     enum Use {
         case alone
-        /// Others that read it.
+        /// Together with others that read it.
         case reading
     }
 
     init(_ files: StoreFiles, _ use: Use = .alone) throws(StoreFileError) {
         var descriptor = unsafe open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor < 0, use == .reading {
-            // On a disk, or with rights, for reading only, it still shows who has it.
+            // On a disk, or with rights, for reading only, it still shows whether it is locked.
             let error = errno
             descriptor = unsafe open(files.lock, O_RDONLY | O_CLOEXEC)
             if descriptor < 0 { errno = error }
@@ -44,8 +44,8 @@ final class DirectoryLock: Sendable {
     }
 
     /// Gives a new file its space, in which numbers can be noted on a full disk. btrfs writes to
-    /// another place each time, unless it is told not to while the file is empty; other file
-    /// systems do not know that flag.
+    /// another place each time, unless a flag is set while the file is empty, which other file
+    /// systems do not know.
     private static func reserveSpace(_ descriptor: Int32) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_size == 0 else { return }

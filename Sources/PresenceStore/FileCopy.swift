@@ -7,8 +7,9 @@ struct FileCopy {
 
     private static let chunkBytes = 1 << 20
 
-    /// Writes at most so many bytes, and returns how many. The file that is written may exist; it is readable by this user
-    /// only.
+    /// Writes at most `bytesMax` bytes, and returns how many. The file that is written may exist;
+    /// it is readable by this user only.
+    ///
     /// - Throws: which of the two cannot be read or written, and why; `file` is the name that the
     ///   written one is to have.
     func copy(bytesMax: Int, for file: String) throws(StoreFileError) -> Int {

@@ -12,8 +12,8 @@ enum LocalSocket {
         }
     }
 
-    /// A connection to a socket that waits so many seconds for it, and in a read; nil and `errno` if nobody
-    /// listens.
+    /// A connection to a socket, which waits at most `seconds` for it and in a read; nil and
+    /// `errno` if no program listens.
     static func connect(to path: String, seconds: Int) -> CInt? {
         unsafe withAddress(of: path) { descriptor, address, length in
             var time = timeval(tv_sec: seconds, tv_usec: 0)

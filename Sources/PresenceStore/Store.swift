@@ -142,13 +142,13 @@ public final class Store: Sendable {
     /// `outcome` is called on it after each transaction that has a write with a ticket, with the
     /// outcomes in the order of submission; `answered` with the answers to questions, after the
     /// outcomes of all writes that were submitted before them; `becameIdle` when it has been idle
-    /// for a while and has freed its cache; `backupsUnavailable` once, on another thread, if
+    /// for a while and has freed its cache; `backupsUnavailable` before it returns, if
     /// `Backup` cannot reach the store.
     public func start(
         outcome: @escaping @Sendable ([Outcome]) -> Void,
         answered: @escaping @Sendable ([ReadOutcome]) -> Void = { _ in },
         becameIdle: @escaping @Sendable () -> Void = {},
-        backupsUnavailable: @escaping @Sendable (_ reason: String) -> Void = { _ in }
+        backupsUnavailable: (_ reason: String) -> Void = { _ in }
     ) {
         phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("start a second time") }

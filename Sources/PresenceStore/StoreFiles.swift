@@ -52,7 +52,7 @@ struct StoreFiles: Sendable {
         return nil
     }
 
-    /// Whether the directory is on a disk that nobody can write to.
+    /// Whether the directory is on a disk that is read-only.
     var isReadOnly: Bool {
         unsafe access(directory, W_OK) != 0 && errno == EROFS
     }

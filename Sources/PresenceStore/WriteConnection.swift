@@ -79,6 +79,10 @@ internal import GRDBSQLite
         configuration.prepareDatabase { db in
             // A copy may be in progress, of a database that the log is not to be copied into.
             try db.keepLog(true)
+            // An empty log stays: on a full disk a start may not find room for another file.
+            var isKept: Int32 = 1
+            _ = unsafe sqlite3_file_control(
+                db.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
             // A file that was deleted in the meantime would be created here empty, without the
             // mark.
             let mark = try Int32.fetchOne(db, sql: "PRAGMA application_id")
@@ -188,7 +192,7 @@ internal import GRDBSQLite
         try? statements.rollback.run()
     }
 
-    /// Copies the log's pages into the database. Returns whether all are there.
+    /// Copies the log's pages into the database. Returns whether it has all of them.
     func checkpoint() throws(StoreError) -> Bool {
         try faults?.check(.checkpoint)
         var isInFile = false
@@ -240,7 +244,7 @@ internal import GRDBSQLite
         try? queue.close()
     }
 
-    /// Copies the log into the database, removes it, and closes the connection.
+    /// Copies the log into the database, empties it, and closes the connection.
     func closeForGood() {
         try? queue.inDatabase { db in try db.keepLog(false) }
         close()

@@ -502,4 +502,34 @@ def database_of_a_running_service():
             require(not os.path.exists(copy + "-wal"), "a backup of several files")
         service.stop()
         left = sorted(os.listdir(service.data))
-        require(left == ["porchlight.lock", DATABASE], "left: %s", left)
+        require(left == ["porchlight.lock", DATABASE, DATABASE + "-wal"], "left: %s", left)
+        require(os.path.getsize(path + "-wal") == 0, "the log is not empty")
+
+
+@case("a disk without room for a new database: the start waits, and begins by itself", quick=True)
+def new_database_on_a_full_disk():
+    with small_disk(5) as disk:
+        ballast = fill(disk)
+        with Service(data=os.path.join(disk, "data"), start=False) as service:
+            service.launch()
+            line = "warning porchlight: the disk is full; trying again path="
+            wait_for_log(service, line, 2)
+            require(service.is_alive(), "it ended: %s", service.log_text())
+            require(service.data in service.log_text(), "the log does not name the directory")
+            service.signal(signal.SIGTERM)
+            code = service.wait()
+            require(code == 0, "exit code %s after SIGTERM while it waits", code)
+            before = service.log_text().count(line)
+            service.launch()
+            wait_for_log(service, line, before + 1)
+            os.unlink(ballast)
+            service.ready()
+            service.login("a").subscribe("b")
+
+
+def wait_for_log(service, line, count):
+    """Waits until the log has a line so many times."""
+    end = time.monotonic() + WAIT
+    while service.log_text().count(line) < count:
+        require(time.monotonic() < end, "not %d times %r: %s", count, line, service.log_text())
+        time.sleep(0.05)

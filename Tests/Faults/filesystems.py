@@ -95,13 +95,14 @@ def starts_on_full_disk(service, known):
     """Ends it in every way, and starts it again on the full disk: 16 times, and `seq` rises."""
     newest = 0
     for number in range(16):
-        fill(os.path.dirname(service.data))
         if number % 2:
             service.kill()
         else:
             service.signal(signal.SIGTERM)
             code = service.wait()
             require(code >= 0, "start %d: SIGTERM ends it by signal %s", number, -code)
+        # Its end may have freed something.
+        fill(os.path.dirname(service.data))
         before = len(service.log_text())
         service.start()
         said = service.log_text()[before:]
@@ -137,12 +138,12 @@ def recovers(service, disk, known):
         except Rejected:
             require(time.monotonic() - begin < 10, "no recovery in 10 s")
             time.sleep(0.05)
+    say("writes again %.1f s after there was space", time.monotonic() - begin)
     while probe(service, "/readyz") != 200:
         # A failure counts for ten seconds.
         require(time.monotonic() - begin < WAIT, "not ready")
         time.sleep(0.05)
     copy_elsewhere(service, known)
-    say("writes again %.1f s after there was space", time.monotonic() - begin)
 
 
 def names(service):

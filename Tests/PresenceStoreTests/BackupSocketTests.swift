@@ -20,20 +20,6 @@ import Testing
         return store
     }
 
-    /// The socket is made on a thread of its own.
-    private func held() throws -> HeldDatabase {
-        while true {
-            do throws(StoreFileError) {
-                return try HeldDatabase(files)
-            } catch {
-                guard
-                    error.detail == systemError(ENOENT) || error.detail == systemError(ECONNREFUSED)
-                else { throw error }
-                sched_yield()
-            }
-        }
-    }
-
     private func failure(_ body: () throws -> Void) -> StoreFileError? {
         do {
             try body()
@@ -58,7 +44,7 @@ import Testing
     @Test func `leaves the database as it is, whatever is committed`() throws {
         let store = try started { $0.checkpointPages = 1 }
         _ = try store.write(put(0), into: outcomes)
-        let held = try held()
+        let held = try HeldDatabase(files)
         #expect(held.logBytes == 0)
         let before = try Data(contentsOf: URL(filePath: directory.database))
         for number in 1..<50 { _ = try store.write(put(number), into: outcomes) }
@@ -76,21 +62,21 @@ import Testing
     func `that is killed, or says something else, is over`(said: String) throws {
         let store = try started { $0.checkpointPages = 1 }
         _ = try store.write(put(0), into: outcomes)
-        _ = try held().release()
+        _ = try HeldDatabase(files).release()
         let connection = try #require(LocalSocket.connect(to: files.backupSocket, seconds: 60))
         #expect(LocalSocket.line(from: connection) == "hold 0")
         LocalSocket.send(said, to: connection)
         if said.hasSuffix("\n") { #expect(LocalSocket.line(from: connection) == nil) }
         closeOnce(connection)
         // The next one has its turn.
-        let isWhole = try held().release()
+        let isWhole = try HeldDatabase(files).release()
         #expect(isWhole)
         store.stop()
     }
 
     @Test func `waits for another one`() throws {
         let store = try started()
-        let first = try held()
+        let first = try HeldDatabase(files)
         let connection = try #require(LocalSocket.connect(to: files.backupSocket, seconds: 60))
         var byte: UInt8 = 0
         #expect(unsafe recv(connection, &byte, 1, CInt(MSG_DONTWAIT)) < 0)

@@ -47,7 +47,10 @@ import Testing
         try Data("half a database".utf8).write(to: URL(fileURLWithPath: half))
         try Data("its journal".utf8).write(to: URL(fileURLWithPath: half + "-journal"))
         #expect(try Contents(of: directory.data) == Contents())
-        #expect(try directory.contents().keys.sorted() == ["porchlight.lock", "porchlight.sqlite"])
+        #expect(
+            try directory.contents().keys.sorted() == [
+                "porchlight.lock", "porchlight.sqlite", "porchlight.sqlite-wal",
+            ])
     }
 
     @Test func `only this user can read the files`() throws {

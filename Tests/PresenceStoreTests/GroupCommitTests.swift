@@ -106,7 +106,10 @@ import Testing
         for subscriber in 0..<100 { store.writeLazily(put(subscriber)) }
         #expect(store.stop().lostWrites == 0)
         #expect(try Contents(of: directory.data).subscriptions.count == 200)
-        #expect(try directory.contents().keys.sorted() == ["porchlight.lock", "porchlight.sqlite"])
+        #expect(
+            try directory.contents().keys.sorted() == [
+                "porchlight.lock", "porchlight.sqlite", "porchlight.sqlite-wal",
+            ])
     }
 
     @Test func `relaxed durability stores too`() throws {

@@ -111,6 +111,7 @@ import Testing
 
     @Test func `a log without its database`() throws {
         try fill()
+        try FileManager.default.removeItem(atPath: path + "-wal")
         try FileManager.default.moveItem(atPath: path, toPath: path + "-wal")
         try expectError(
             "The database \(path) is missing, but its log \(path)-wal exists; "
