@@ -65,6 +65,8 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
             "No response to \(what) in time: the service is overloaded, or its disk does not "
                 + "respond. Whether it was done is not known."
         case .badAnswer(let what): "The response is not valid: \(what)."
+        case .closed(let reply) where reply.message.hasPrefix("This port speaks TLS"):
+            "That port speaks TLS: add --tls. (\(reply.code))"
         case .rejected(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
         }
     }
