@@ -216,8 +216,9 @@ class Mistakes(Case):
                 (("publish", "10001", "--once", "--account", "b" * 21), "--account has 21 bytes"),
                 (("publish", "10001", "--account", "b" * 21), "--account has 21 bytes"),
                 (("watch", "bob", "--as", "b" * 21), "--as has 21 bytes"),
-                (("watch", "b" * 21, "--as", "bob"), "ACCOUNT has 21 bytes"),
-                (("query", "b" * 21), "ACCOUNT has 21 bytes"),
+                (("watch", "b" * 21, "--as", "bob"),
+                 "The element at index 0 of ACCOUNT has 21 bytes"),
+                (("query", "bob", "b" * 21), "The element at index 1 of ACCOUNT has 21 bytes"),
                 (("query", "bob", "--type", "201"), "--type must be 1 or 100 to 200."),
                 (("why", "b" * 21, "bob"), "SUBSCRIBER has 21 bytes"),
                 (("why", "bob", "b" * 21), "PUBLISHER has 21 bytes")):

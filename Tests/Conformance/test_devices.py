@@ -101,7 +101,11 @@ class Limits(Devices):
                        {"pushAddress": None}, {"pushAddress": {"endpoint": "x"}}):
             field, = member
             bad = {"alias": ".", "tags": ["."], "pushAddress": "x" * 2_049, **member}
-            self.wrong(self.c, bad, 414, "wrong_type", field=field)
+            # Of a list, also which element.
+            indices = [number for number, value in enumerate(member[field])
+                       if value in (5, None)] if isinstance(member[field], list) else []
+            index = {"index": indices[0]} if field == "tags" and indices else {}
+            self.wrong(self.c, bad, 414, "wrong_type", field=field, **index)
         self.wrong(self.c, {"device": " ", "alias": "."}, 414, "invalid_name", field="device",
                    limit=64)
 

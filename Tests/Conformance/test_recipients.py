@@ -104,10 +104,11 @@ class Boundaries(Recipients):
             for labels, reason, data in (
                     (many + ["more"], "too_many", {"limit": limit}),
                     ([], "out_of_range", {"min": 1, "max": limit}),
-                    ([longest + "z"], "too_long", {"limit": 40, "count": 41}),
-                    ([""], "invalid_name", {"limit": 40}), ([" a"], "invalid_name", {"limit": 40}),
-                    (["a", 1], "wrong_type", {}), ("a", "wrong_type", {}),
-                    (None, "wrong_type", {}), ([None], "wrong_type", {})):
+                    ([longest + "z"], "too_long", {"index": 0, "limit": 40, "count": 41}),
+                    ([""], "invalid_name", {"index": 0, "limit": 40}),
+                    (["a", " a"], "invalid_name", {"index": 1, "limit": 40}),
+                    (["a", 1], "wrong_type", {"index": 1}), ("a", "wrong_type", {}),
+                    (None, "wrong_type", {}), ([None], "wrong_type", {"index": 0})):
                 got = app.call("send", {"body": "x", member: labels})
                 self.rejected(got, 414, reason, field=member)
                 self.assertEqual(got["error"]["data"], {"reason": reason, "field": member, **data})

@@ -593,8 +593,9 @@ class Parameters(People):
         for value in (1, None, True, "x", {}):
             self.wrong("relate", {**base, "groups": value}, "wrong_type", "groups",
                        "an array of strings")
-            self.wrong("relate", {**base, "action": "describe", "groups": ["a", {}]}, "wrong_type",
-                       "groups", "an array of strings")
+        for value in (1, None, True, [], {}):
+            self.wrong("relate", {**base, "action": "describe", "groups": ["a", value]},
+                       "wrong_type", "groups", "index 1", "must be a string", index=1)
         for action in ("", "Request", "requests", "subscribe", "open"):
             self.wrong("relate", {**base, "action": action}, "out_of_range", "action",
                        "request, cancel, accept, deny, describe or remove")

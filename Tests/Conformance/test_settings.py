@@ -262,7 +262,7 @@ class JSONLog(Files):
     def test_why_a_start_fails_is_a_line_too(self):
         s = self.fresh()
         for code, flags, words in (
-                (1, ["--listen", "127.0.0.1:%d" % s.port], "Cannot listen on"),
+                (75, ["--listen", "127.0.0.1:%d" % s.port], "Cannot listen on"),
                 (64, ["--server-key", self.folder + "/none"], "cannot be read")):
             with self.subTest(flags=flags):
                 done = self.run_command("serve", "--listen", "127.0.0.1:0", "--data",
