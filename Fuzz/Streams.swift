@@ -107,6 +107,10 @@ private func check(_ peer: StreamPeer, _ situation: Situation) {
 
 /// Reads what the stream said as a client would.
 private func readOutput(_ peer: StreamPeer) {
+    // To a client that begins with something else than XML.
+    guard !peer.output.hasPrefix("HTTP/1.1 400 ") else {
+        return require(!peer.output.contains("<?xml"), "a stream after an answer in HTTP")
+    }
     let reader = XMLReader(hashSalt: 1)
     // Each header begins a stream.
     for part in peer.output.split(separator: "<?xml", omittingEmptySubsequences: true) {

@@ -70,6 +70,7 @@ extension XMPPStream {
         output.append(literal: "<proceed xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")
         let said = output
         self = XMPPStream(isEncrypted: true)
+        isRepeated = true
         output = said
         pending = .encryption
         return .startTLS

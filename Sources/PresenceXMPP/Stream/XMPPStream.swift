@@ -38,6 +38,8 @@ public struct XMPPStream: Sendable {
     var failures: UInt8 = 0
     /// Whether our header was written, so that errors have a place.
     var isOpened = false
+    /// Whether the client has spoken XMPP on this connection already, before STARTTLS.
+    var isRepeated = false
 
     /// A step of the negotiation that is not complete.
     indirect enum Pending: Sendable {
@@ -111,8 +113,9 @@ public struct XMPPStream: Sendable {
         // Not copied for a stanza, which needs none of them.
         var settings: StreamSettings { service.settings }
         let start = offset
-        // Of the connection: a part of a header may begin like another protocol.
-        let isBeginning = !isOpened && account.isEmpty && bytesBuffered == 0 && !isInPart
+        // Of the connection, before any header: a part of one may begin like another protocol.
+        let isBeginning =
+            !isOpened && domain.isEmpty && !isRepeated && bytesBuffered == 0 && !isInPart
         switch splitter.next(in: chunk, from: &offset, bytesMax: bytesMax(of: service)) {
         case .needMore: return .needMore
         case .whiteSpace: return .keepAlive

@@ -177,6 +177,16 @@ import Testing
         }
     }
 
+    @Test func `HTTP after STARTTLS is answered in XMPP`() {
+        var peer = StreamPeer(isEncrypted: false)
+        peer.receive(Client.header)
+        peer.receive("<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")
+        peer.stream.encrypted()
+        let said = peer.receive("GET / HTTP/1.1\r\n\r\n")
+        #expect(said.contains("<stream:error><not-well-formed xmlns="))
+        #expect(!said.contains("HTTP/1.1"))
+    }
+
     @Test(arguments: ["PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n", "\r\n\r\n\0\r\nQUIT\n!"])
     func `a PROXY header is not expected`(sent: String) {
         var peer = StreamPeer()
