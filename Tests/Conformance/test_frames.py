@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 
-from porchlight import KEEPALIVE, Case, frame, request
+from porchlight import KEEPALIVE, Case, frame, native_only, request
 
 AFTER = 262144
 BEFORE = 16384
@@ -69,6 +69,7 @@ class Frames(Case):
                 c.raw(struct.pack(">I", length))
                 self.assertEqual(c.closing()["code"], 4400)
 
+    @native_only
     def test_other_protocols_are_told_what_would_be_right(self):
         json = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
         mqtt = b"\x10\x10\0\4MQTT\4\2\0\x3c\0\4test"
@@ -91,6 +92,7 @@ class Frames(Case):
                 for word in words:
                     self.assertIn(word, closing["message"])
 
+    @native_only
     def test_after_login_they_are_long_frames(self):
         c = self.login(self.name("a"))
         c.raw(b"<stream:stream>")
