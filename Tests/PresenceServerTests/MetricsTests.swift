@@ -165,10 +165,11 @@ import Testing
                     let name = String(sample.prefix { $0 != "{" })
                     return [name, name.replacing(/_bucket$/, with: "")]
                 })
-            // Those of HTTP, webhooks and Web Push are there where these are: in `Tests/Metrics`.
+            // Those of HTTP, webhooks, Web Push and certificates are there where these are: in
+            // `Tests/Metrics`.
+            let others = /porchlight_(webhook_|push_|http_|gateway_|tls_certificate_valid)/
             let missing = asked.filter {
-                !names.contains(String($0))
-                    && !$0.starts(with: /porchlight_(webhook|push|http|gateway)_/)
+                !names.contains(String($0)) && !$0.starts(with: others)
             }
             #expect(missing.isEmpty, "docs/\(page)")
         }
